@@ -546,7 +546,10 @@ def _(numbers):
     return 0.5 < numbers("Answer:")[0] < 0.65
 
 
-@claim("10", "With one of the heads switched off, one digit falls to chance level while the other stays right")
+@claim(
+    "10",
+    "With one of the heads switched off, one digit falls to chance level while the model still gets the other right",
+)
 def _(numbers):
     left = [sorted(numbers(f"without head {head}")[:2]) for head in range(2)]
     return all(falls < 0.2 and stays > 0.95 for falls, stays in left)
@@ -574,29 +577,29 @@ def _(numbers):
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
 
 
-@claim("11", "at most a quarter of the answers are right in texts of 12 words.")
+@claim("11", "the model gets at most a quarter of the 12-word texts right.")
 def _(numbers):
     return numbers("without positions  ")[-1] < numbers("one number  ")[-1] < 0.4
 
 
-@claim("11", "With learned positions, nearly all answers are right.")
+@claim("11", "With learned positions, the model gets nearly all answers right.")
 def _(numbers):
     return min(numbers("learned positions  ")) > 0.95
 
 
-@claim("11", "With sinusoidal positions, nearly all answers are right. In layer 0")
+@claim("11", "With sinusoidal positions, the model gets nearly all answers right. In layer 0")
 def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
 
-@claim("11", "With rotary positions, nearly all answers are right as well.")
+@claim("11", "With rotary positions, the model also gets nearly all answers right.")
 def _(numbers):
     return min(numbers("rotary positions  ")) > 0.95
 
 
 @claim(
     "11",
-    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are",
+    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, it gets nearly all",
 )
 def _(numbers):
     (whole, early, before, late), by_hand = numbers("as trained  "), numbers("layer 0 by hand  ")
@@ -635,7 +638,7 @@ def _(numbers):
 
 @claim(
     "12",
-    "Without residual connections, all words in the memory point in nearly the same direction, with small and with large initial",
+    "Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial",
 )
 def _(numbers):
     whole, without = (
@@ -671,14 +674,14 @@ def _(numbers):
     return max(sizes) > 100 * min(sizes)
 
 
-@claim("13", "All four lines were in the training loop of lesson 05, including **clipping**")
+@claim("13", "The training loop of lesson 05 already contained all four lines.")
 def _(_):
     lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
     lines = "adam.zero_grad()", "loss.backward()", "clip_grad_norm_(model.parameters(), 1.0)", "adam.step()"
     return all(line in lesson_05 for line in lines)
 
 
-@claim("13", "the encoder's query matrix has a gradient less than a hundredth the size of the readout's.")
+@claim("13", "the encoder's query matrix has a gradient less than a hundredth the size of the readout's,")
 def _(numbers):
     return numbers("queries, encoder")[0] < 0.01
 
@@ -703,7 +706,7 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "On average, Adam is a few percentage points ahead of rescaling alone, though not with every seed.")
+@claim("13", "On average, Adam is a few percentage points ahead of rescaling alone, though not for every seed.")
 def _(numbers):
     gained = numbers("seed by seed: tensor([")[:5]  # a seed's gain differs between processors by up to 0.06
     return 0.015 < sum(gained) / 5 < 0.07 and min(gained) < 0
@@ -745,7 +748,7 @@ def _(numbers):
 
 @claim(
     "14",
-    "Without the reward for looking, the second look hits about as often as before training, and fewer answers are right.",
+    "Without the reward for looking, the second look hits about as often as before training, and the model gets fewer answers right.",
 )
 def _(numbers):
     (right, found), (right_without, found_without) = (
@@ -767,7 +770,7 @@ def _(numbers):
     return whole > 0.8 and max(others) < 0.5
 
 
-@claim("14", "with only the first look, which hits by chance, 47% of the answers are right,")
+@claim("14", "With only the first look, which hits by chance, the model gets 47% of the answers right,")
 def _(numbers):
     one, two, patch_0 = (numbers(f"\n{row}  ") for row in ("one look", "two looks", "two looks, patch 0 alone"))
     return one[0] == 0.47 and two[0] == 0.80 and one[1] > patch_0[2]
@@ -788,7 +791,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay right, given the correct previous words.",
+    "Without the cell with the largest weight, hardly any names are correct; with 14 names, guessing would succeed about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay correct as before, given the correct previous words.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
@@ -800,7 +803,7 @@ def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "But the pointing accuracy falls far more, to almost nothing, although most names are right.")
+@claim("15", "But the pointing accuracy falls far more, to almost nothing, although most names are correct.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 

@@ -1,7 +1,7 @@
 # %% [markdown]
-# You write self-attention as used in the Transformer and a cheaper form for long sentences, and you count what layers really cost. Then you write two tests: one finds models that see later words, the other finds models that depend on the order.
+# You write self-attention as used in the Transformer and a cheaper form for long sentences, and you count what layers actually cost. Then you write two tests: one finds models that see later words, the other models that depend on word order.
 #
-# The letters: B sentences of T words; words have width D, queries and keys d, values E. A mask is True where a word may attend to another.
+# The letters: B sentences of T words; words have dimension D, queries and keys d, values E. A mask is True where a word may attend to another.
 
 # %%
 import torch
@@ -11,14 +11,14 @@ from course_utils import check, hint, progress, solution
 # %% [markdown]
 # ## 09.self_attention
 #
-# Each word in a sentence looks at all the words in it, itself included, using the equation from Vaswani et al. (2017). Here $d$ is the width of queries and keys.
+# Each word in a sentence looks at all the words in it, itself included, using the equation from Vaswani et al. (2017). Here $d$ is the dimension of the queries and keys.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{context} = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt d}\right) V$$
 #
 # If `mask` is `None`, each word may attend to all words. Where the mask is False, the word in that row gets nothing from the word in that column.
 #
 # - A word that may attend to nothing has a context of **zeros** and a finite gradient.
-# - **Padding** attends to nothing, and nothing attends to it: its row and column in the mask are False throughout. Padding may be anywhere. Its numbers affect neither the result nor any gradient.
+# - **Padding** attends to nothing, and nothing attends to it: its row and column in the mask are False throughout. Padding may occur anywhere. What it contains affects neither the result nor any gradient.
 #
 # If NaN in the padding gets through, you get a remark but lose no points.
 
@@ -78,7 +78,7 @@ def restricted_self_attention(query, key, value, radius, hub):
         query: B×T×D.
         key: B×T×D.
         value: B×T×E.
-        radius: an int from 0.
+        radius: an int of 0 or more.
         hub: B×T, True for positions that are hubs.
 
     Returns:
@@ -108,14 +108,14 @@ check("09.restricted_self_attention", restricted_self_attention)
 # %% [markdown]
 # ## 09.layer_cost
 #
-# The paper's table leaves out constant factors. Count **all multiplications** in the lesson's layers, for n words of width d: projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. You can check your counts against the lesson's table, which has d = 512, k = 3 and radius = 4.
+# The paper's table leaves out constant factors. Count **all multiplications** in the lesson's layers, for n words of dimension d: projections, matrices, scores and weighted sums. Leave out the softmax and the division by √d. You can check your counts against the lesson's table, which uses d = 512, k = 3 and radius = 4.
 #
 # Also return the **sequential steps**, which wait for one another, and the **longest path**: how many layers, or steps, lead from the first word to the last.
 #
 # - `"self"`: the lesson's `SelfAttention`.
-# - `"recurrent"`: a tanh cell for words and states of width d.
-# - `"convolution"`: a d×d matrix for each of k words. With growing gaps, the last word sees $k^l$ words after $l$ layers, itself included.
-# - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even beyond the ends.
+# - `"recurrent"`: a tanh cell for words and states of dimension d.
+# - `"convolution"`: a d×d matrix for each of k words. With dilation, the last word sees $k^l$ words after $l$ layers, itself included.
+# - `"restricted"`: like `"self"`, but each word is compared with 2 · radius + 1 words, even past the ends of the sentence.
 
 
 # %%
@@ -124,10 +124,10 @@ def layer_cost(kind, n, d, k, radius):
 
     Args:
         kind: "self", "recurrent", "convolution" or "restricted".
-        n: how many words there are, an int from 2.
-        d: their width, an int from 1.
-        k: how many words are under a convolution's kernel, an int from 2.
-        radius: how many words restricted attention sees on each side, an int from 1.
+        n: the number of words, an int of 2 or more.
+        d: their dimension, an int of 1 or more.
+        k: how many words a convolution's kernel covers, an int of 2 or more.
+        radius: how many words restricted attention sees on each side, an int of 1 or more.
 
     Returns:
         A tuple of three ints.
@@ -157,7 +157,7 @@ check("09.layer_cost", layer_cost)
 # %% [markdown]
 # ## Who has seen the future?
 #
-# A model that predicts the next word must not see it. If it does, no error is raised, and its training loss may look excellent. But when it has to write, there is no next word to see. That is why we need a test.
+# A model that predicts the next word must not see it. If it does, no error is raised, and its training loss may look excellent. But when it has to generate text, there is no next word to see. That is why we need a test.
 
 # %% [markdown]
 # ## 09.catch_leak
@@ -168,7 +168,7 @@ check("09.layer_cost", layer_cost)
 # 2. Its output is finite.
 # 3. For every position t: new numbers in the rows after t, **at the same T**, leave rows 0 … t of its output unchanged, in every feature.
 #
-# The output may depend on T itself. A broken promise that counts shows at T = 1, 5 or 12. Use random numbers of around 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must raise no error. No gradient passes through the models.
+# The output may depend on T itself. Every broken promise that counts shows at T = 1, 5 or 12. Use random numbers of magnitude about 1: an output that sees them changes by more than $10^{-4}$, and rounding errors stay below $10^{-5}$. Your test must not raise an error. Gradients do not flow through the models.
 
 
 # %%
@@ -210,15 +210,15 @@ check("09.catch_leak", catch_leak)
 # %% [markdown]
 # ## 09.sees_order
 #
-# Self-attention alone ignores the order. With a matrix $P$ that reorders rows, this is **permutation equivariance**:
+# On its own, self-attention ignores order. For a matrix $P$ that reorders rows, this property is **permutation equivariance**:
 #
 # $$f(P X) = P f(X) \quad \text{for every order } P$$
 #
 # A model is again a function from rows T×4, float32, to rows T×4. Return `False` for a model that keeps this promise and `True` for a model that breaks it because it depends on the order:
 #
-# - For every T from 1 up and every order of the rows, each row's output stays the same and moves with its row.
+# - For every T ≥ 1 and every order of the rows, each row's output stays the same and moves with its row.
 #
-# A broken promise shows at some T from 2 to 12. There, for most random orders of random rows, some output differs by more than $10^{-4}$. Try each T with several orders, and allow $10^{-5}$ for rounding. No model raises an error, and no gradient passes through them.
+# A broken promise shows at some T from 2 to 12. There, for most random orders of random rows, some output differs by more than $10^{-4}$. Try several orders for each T, and allow $10^{-5}$ for rounding. No model raises an error, and gradients do not flow through them.
 
 
 # %%

@@ -22,7 +22,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 06, the decoder looked at all the encoder states, but a GRU had to compute these states one word at a time.
 #
-# Vaswani et al. (2017) leave out the recurrent network. Words reach each other through attention alone: every word in a sentence looks at every word, all at once. This is the self-attention from lesson 03. We first build such a layer, then look at two gains and three prices.
+# Vaswani et al. (2017) do without the recurrent network. Information passes between words through attention alone: every word in a sentence looks at every word, all at once. This is the self-attention from lesson 03. We first build such a layer, then look at its two gains and three prices.
 #
 # ## Every word looks at every word
 #
@@ -30,11 +30,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Each word has two features. The first is 1 for something alive and -1 for something lifeless, and the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
 #
-# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the width of queries and keys and, in this lesson, also the width D of the words.
+# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the dimension of the queries and keys and, in this lesson, also the dimension D of the word vectors.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature; a number as large as 6 makes the weights clear. $W_K$ and $W_V$ change nothing. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
+# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature. The large 6 brings the weights close to 0 and 1. $W_K$ and $W_V$ leave the vectors unchanged. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
 
 # %% tags=["nbval-check-output"]
 X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: sad, dog, ball
@@ -63,7 +63,7 @@ print("context of sad:", one_by_one(Q, K, V)[0])
 # %% [markdown]
 # "sad" looks at "dog". The three scores of "sad" are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all the weight. The context of "sad" is close to the value of "dog", (1, 0).
 #
-# No pass through the loop needs the result of an earlier pass, so all of them can be computed at once. One matrix product gives all the scores, another all the contexts. PyTorch also has a function for this. Do the three agree?
+# No pass through the loop needs the result of an earlier one, so all the contexts can be computed at once. One matrix product gives all the scores, another all the contexts. PyTorch also has a function for this. Do the three agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -83,7 +83,7 @@ print("product and library agree:", torch.allclose(contexts, by_library))
 #
 # ## What does a layer learn to look at?
 #
-# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The mask, which is True where a word may look, is an argument because it depends on the sentences: T×T if they share it, or B×T×T if each has its own padding.
+# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The mask, which is True where a word may look, is an argument because it depends on the sentences: T×T if they share one mask, or B×T×T if each has its own padding.
 
 
 # %%
@@ -108,9 +108,9 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun that this word belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one thing. A word such as "sad" occurs only with animals, and "wooden" only with things. We do not tell the model where to look.
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun to which it belongs. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one object. A word such as "sad" occurs only with animals, and "wooden" only with objects. We do not tell the model where to look.
 #
-# `train_model`, from lesson 05, trains for 300 steps on batches of 64 sentences. For what share of the words will the model name the right noun?
+# `train_model`, from lesson 05, runs 300 steps on batches of 64 sentences. For what share of the words will the model name the right noun?
 
 # %%
 torch.manual_seed(0)
@@ -143,7 +143,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## The first gain: nothing waits
 #
-# A **recurrent** layer computes each state from the previous one (lesson 05), so each word waits for the previous word. In self-attention, no word waits, because a few matrix products process all the words at once. Is this faster? We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's own loop over the plain cell from lesson 05. For which texts is our layer faster?
+# A **recurrent** layer computes each state from the previous one (lesson 05), so each word waits for the one before it. In self-attention, no word waits, because a few matrix products process all the words at once. We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's own loop over the plain cell from lesson 05. For which texts is our layer faster?
 
 # %%
 recurrent = nn.RNN(64, 64, batch_first=True)
@@ -155,27 +155,27 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. The recurrent layer processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, because it compares every word with every word. Times on your computer may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, because it compares all pairs of words. Times on your computer may differ.
 #
 # ## The second gain: a short path
 #
-# "sad" and "dog" are neighbours, but a word may also need one that is far away. How many layers does the information have to pass through? We compare self-attention with three other layers:
+# "sad" and "dog" are neighbours, but a word may also need information from far away. How many steps does that take? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2. It multiplies each word by a separate matrix and adds the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
+# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 #
-# Count how many steps each of the four needs to get from the first of eight words to the last.
+# Count how many steps each of the four layers needs to get from the first of eight words to the last.
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is also a step. This number is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is also a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
 #
 # Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads one word at a time.
 #
-# Each model gets a text such as B4 A7 C1 … A: three words that each contain a letter and one of eight digits, then filler words, then one of the letters. The model has to name this letter's digit, here 7. The order does not matter, because it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01, on distances from 0 to the one in the table, then tested at this longest distance. Which of the two models learns faster, and what difference does the distance make?
+# Each model gets a text such as B4 A7 C1 … A: three words that each pair a letter with one of eight digits, then filler words, then one of the letters. The model has to name this letter's digit, here 7. The order does not matter, because it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01, at distances from 0 up to the one in the table, then tested at that distance. Which of the two models learns faster, and what difference does the distance make?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -190,9 +190,9 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and in these 2,000 steps the distance costs it less. At distance 32, after 100 steps, it answers about eight in ten questions, while the LSTM only guesses. After 500 steps, an LSTM trained at distance 0 answers nearly all questions, and an LSTM trained at distances up to 32 answers fewer than half on average. At distance 0, self-attention is clearly ahead only at 100 steps. After 500 steps, training at distances up to 32 lowers the share right by 0.51 for the LSTM and 0.02 for self-attention. At learning rates of 0.003 and 0.03, it also costs the LSTM more. After 2,000 steps at these distances, the LSTM answers about nine in ten questions.
+# Self-attention learns faster, and within these 2,000 steps the distance costs it less. At distance 32, after 100 steps, it gets about eight in ten answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead only after 100 steps. After 500 steps, training at distances up to 32 lowers the accuracy by 0.51 for the LSTM and by 0.02 for self-attention. The distance also costs the LSTM more at learning rates of 0.003 and 0.03. After 2,000 steps at distance 32, the LSTM gets about nine in ten right.
 #
-# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. All models were trained five times, on distances from 0 to 32, for 2,500 steps. We gave the LSTM and the restricted layer the better of two learning rates and self-attention the best of four.
+# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and the restricted layers we used the better of two learning rates, for self-attention the best of four.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -214,9 +214,9 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM answer more than nine in ten questions. A single restricted layer gets worse in steps, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: no training lets them see beyond their reach.
+# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets worse step by step, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: training cannot extend their reach.
 #
-# What is within reach still has to be learned. At distance 4, all the pairs are within the reach of two layers, which answer about six in ten questions; one model answers seven in ten after 12,500 steps. Self-attention answers the same share of questions at every distance, even at 0, so its errors do not depend on the distance at which it is tested.
+# Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about six in ten answers right; one model gets seven in ten right after 12,500 steps. Self-attention has the same accuracy at every distance, even at 0, so its errors do not depend on the test distance.
 #
 # ## The first price: the order is lost
 #
@@ -233,28 +233,28 @@ def outputs(sentence):
 
 first = outputs("sad dog took hungry cat")
 second = outputs("sad cat took hungry dog")
-place = [0, 4, 2, 3, 1]  # where each word of the first sentence stands in the second
+place = [0, 4, 2, 3, 1]  # where each word of the first sentence is in the second
 moved_back = second[place]  # T D: the second outputs, in the order of the first
 change = (moved_back - first).abs().amax(-1)  # T: the largest of each word
 names = "sad dog took hungry cat".split()
 table({"largest change": change}, names, corner="output of", digits=2)
 
 # %% [markdown]
-# Each word keeps its output, and only the places have changed. "sad" gets the same output before "dog" as before "cat", so the model cannot know which of the two is sad.
+# Each word keeps its output; only the positions have changed. "sad" gets the same output before "dog" as before "cat", so the model cannot tell which of the two is sad.
 #
-# The formula shows why. A score depends on two vectors, not on where they are, and a sum does not depend on the order of its terms. When words change places, their outputs move with them. This is called **permutation equivariance**.
+# The formula shows why. A score depends on two vectors, not on where they are, and a sum does not depend on the order of its terms. When words change places, their outputs move with them. This property is called **permutation equivariance**.
 #
-# **Your turn**: in `outputs`, add to each vector the number of its position, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
+# **Your turn**: in `outputs`, add the number of its position to each vector, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
 #
 # <details><summary>Answer</summary>
 #
-# All five outputs change. Even a word that stays in place finds different vectors in the sentence. Lesson 11 looks for better ways to tell a model the positions.
+# All five outputs change. Even a word that stays in place now attends to different vectors. Lesson 11 looks for better ways to tell a model where each word is.
 #
 # </details>
 #
 # ## The second price: later words are in sight
 #
-# A decoder learns to predict the next word. If every word looks at every word, the next word is in sight, and the decoder could copy it. The decoder therefore needs the causal mask from lesson 03. A wrong mask raises no error, so we test ours: a **leak test** changes words in the input and checks which outputs change. We make new layers with random matrices and change one of five words at a time. Which outputs change without a mask, and which with the causal mask?
+# A decoder learns to predict the next word. If every word looks at every word, the next word is in sight, and the decoder could copy it. The decoder therefore needs the causal mask from lesson 03. A wrong mask raises no error, so we test ours: a **leak test** changes words in the input and checks which outputs change. We create new layers with random matrices and change one of five words at a time. Which outputs change without a mask, and which with the causal mask?
 
 
 # %% tags=["nbval-check-output"]
@@ -276,13 +276,13 @@ for name, mask in masks.items():
 table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 
 # %% [markdown]
-# Without a mask, all the outputs change. With the causal mask, a changed word changes only its own output and later ones. No word sees a later one.
+# Without a mask, all the outputs change. With the causal mask, changing a word affects only its own output and later ones: no word sees a later one.
 #
-# In training, no word waits even with this mask: the right words are all given, as in lesson 05's teacher forcing, and the layer computes all positions at once. But when a decoder writes, each new word has to wait for the words before it.
+# In training, no word waits even with this mask: the correct words are all given, as in lesson 05's teacher forcing, and the layer computes all positions at once. But when a decoder generates text, each new word has to wait for the words before it.
 #
 # ## The third price: n² pairs
 #
-# If each of n words looks at n words, there are n² scores. What does this cost? The table, adapted from table 1 of Vaswani et al. (2017), shows how a layer's work grows with the number n and the width d of its words. It leaves out constant factors and the matrices that compute queries, keys and values. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** are steps that wait for each other. The longest path is as in our diagram, and k is the number of words that a convolution reads at once.
+# If each of n words looks at n words, there are n² scores. What does this cost? Our table, adapted from table 1 of Vaswani et al. (2017), shows how a layer's work grows with the number n and the dimension d of its words. It leaves out constant factors and the matrices that compute queries, keys and values. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** are steps that must wait for one another. The longest path is as in our diagram, and k is the number of words that a convolution reads at once.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -291,7 +291,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# By these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only linearly. Self-attention should therefore need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer really needs.
+# According to these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only linearly. Self-attention should therefore need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
 #
 # For this, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and values into windows of W words, one around each word.
 
@@ -352,15 +352,15 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower in our table, because steps that wait for each other cannot be merged into a few large products. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
+# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower in our table of times, because steps that wait for one another cannot be merged into a few large products. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
 #
-# A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: at width 512, for every text shorter than 768 words.
+# A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: with d = 512, for every text shorter than 768 words.
 #
-# The n² weights also need memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about the length of a novel, take 40,000. In an exercise in lesson 22, you compute attention without keeping all the weights.
+# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about the length of a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
 #
 # ## What if every word looks at every word at once?
 #
-# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and in the first 2,000 steps distance cost it far less. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow with the square of the length.
+# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps distance cost it far less. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And work and memory grow with the square of the length.
 #
 # ## Where you will meet this
 #
@@ -396,7 +396,7 @@ check("09.q5", ...)
 # - In self-attention, queries, keys and values come from the same words. A few matrix products compute all the contexts at once.
 # - Without a mask, self-attention is permutation equivariant: when words change places, their outputs move with them.
 # - A causal mask hides later words, and a leak test shows whether it does.
-# - Restricted self-attention needs less work and memory for long texts, but no training lets it see beyond its reach.
+# - Restricted self-attention needs less work and memory for long texts, but training cannot extend its reach.
 #
 # **Exercises**: [open them](../exercises/09_self_attention_exercises.ipynb)
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
-# First, you read queries, keys and values from a different library's layout. Then you compute what each head adds to the output, build multi-head attention from the weights of PyTorch's own layer and measure what a head is worth. Finally, you write a test that tells correct multi-head attention from incorrect.
+# First, you read queries, keys and values stored in another library's layout. Then you compute what each head adds to the output, build multi-head attention from the weights of PyTorch's own layer and measure what a head is worth. Finally, you write a test that tells correct multi-head attention from incorrect.
 #
-# The letters: B sentences, T query words, S key words, H heads; a word has width D, and a head has width d = D / H. A mask is True where a word may attend to another. Heads and positions are counted from 0.
+# The letters: B sentences, T query words, S key words, H heads; a word has dimension D, and a head d = D / H. A mask is True where a word may attend to another. Heads and positions are counted from 0.
 
 # %%
 import torch
@@ -12,7 +12,7 @@ from course_utils.models.minimal import multi_head_attention as reference
 # %% [markdown]
 # ## 10.split_heads
 #
-# Queries, keys and values are often computed in a single product, which gives each word a vector of width 3D. Libraries do not agree on the layout of this vector. In PyTorch, the queries of all the heads come first, then all the keys, then all the values. In GPT-NeoX, each *head* has its entries in one place: first the query, the key and the value of head 0, with d entries each, then the same for head 1, and so on.
+# Queries, keys and values are often computed in a single product, which gives each word a vector of dimension 3D. Libraries do not agree on the layout of this vector. In PyTorch, the queries of all the heads come first, then all the keys, then all the values. In GPT-NeoX, each *head's* entries are stored together: first the query, the key and the value of head 0, with d entries each, then the same for head 1, and so on.
 #
 # Read this layout: return queries, keys and values, in this order, each split into heads.
 
@@ -87,7 +87,7 @@ check("10.merge_heads", merge_heads)
 #
 # $$\text{MultiHead}(Q, K, V) = \text{Concat}(\text{head}_0, \dots, \text{head}_{H-1})\, W^O \qquad \text{head}_i = \text{Attention}(Q W_i^Q, K W_i^K, V W_i^V)$$
 #
-# The weights have the layout of `nn.MultiheadAttention`. `in_weight` contains $W^Q$, $W^K$ and $W^V$, each transposed, stacked one below the other, and `in_bias` contains their biases; $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then the columns of $W_1^Q$, and so on.
+# The weights have the layout of `nn.MultiheadAttention`. `in_weight` contains $W^Q$, $W^K$ and $W^V$, each transposed, stacked vertically in this order, and `in_bias` contains their biases; $x$ is projected to `x @ weight.T + bias`. In $W^Q$, the $d$ columns of $W_0^Q$ come first, then the columns of $W_1^Q$, and so on.
 #
 # `mask` applies to all heads, and `None` allows everything. **True means "may attend"**, unlike in `nn.MultiheadAttention`. A word that may attend to nothing has contexts of **zeros**, which go through the output projection like any other. A wrong result for such a word, such as NaN, earns a remark but costs no points.
 
@@ -151,13 +151,13 @@ check("10.multi_head_attention", multi_head_attention)
 #
 # $$\text{worth}_h = \text{score}(\text{all heads}) - \text{score}(\text{all heads but } h)$$
 #
-# A worth is negative when the score is higher without the head.
+# A head's worth is negative when the score is higher without it.
 #
 # In the example below, heads 1 and 2 are each worth 0. What is lost if both are switched off?
 #
 # <details><summary>Answer</summary>
 #
-# The score falls from 27 to 23, so 4 points are lost. The two heads do the same thing: either one is enough, but one of them is needed. Worths therefore cannot be added up.
+# The score falls from 27 to 23, so 4 points are lost. The two heads do the same thing: either one is enough, but one of them is needed. The worths of heads therefore cannot be added up.
 #
 # </details>
 
@@ -167,7 +167,7 @@ def head_worth(score, heads):
     """Return what each head is worth when it alone is switched off.
 
     Args:
-        score: a function of a mask, H truth values in a tensor, that returns a number.
+        score: a function that takes a mask, a tensor of H Booleans, and returns a number.
         heads: H, an int.
 
     Returns:
@@ -196,12 +196,12 @@ check("10.head_worth", head_worth)
 #
 # Incorrect multi-head attention hardly ever raises an error. The check passes your function **candidates** for `10.multi_head_attention`. Return `True` for a candidate that keeps these promises to within $10^{-5}$, and `False` for any other:
 #
-# 1. It returns the same as `reference`, the course's own function with the same arguments: for several sentences and heads, including when T and S differ.
+# 1. It returns the same result as `reference`, the course's own function with the same arguments: for several sentences and heads, including when T and S differ.
 # 2. It accepts `None` and a B×T×S mask, which differs from sentence to sentence.
 # 3. For a word that may attend to nothing, it returns `out_bias`.
 # 4. It raises no error. An error must not stop your test.
 #
-# Random numbers of around 1 are enough, but choose the sizes, biases and masks with care.
+# Random numbers of magnitude about 1 are enough, but choose the sizes, biases and masks with care.
 
 
 # %%

@@ -42,7 +42,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 #
 # We give "bites" two heads: one looks for the noun before the verb, the other for the noun after it. Each head has its own matrices for queries, keys and values.
 #
-# Here a word vector has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads works with vectors of width $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
+# Here a word vector has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads works with vectors of dimension $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
 #
 # | word | vector | key | value | query in head 0 | query in head 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -64,12 +64,12 @@ man_first = torch.tensor([  # S D: man bites dog
     [4.0, 0.0, 0.0, 1.0],
 ])  # fmt: skip
 W_Q = torch.zeros(2, 4, 2)  # H D d
-W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the third number times this
+W_Q[0, 2] = torch.tensor([4.0, 0.0])  # head 0: the third entry times this
 W_Q[1, 2] = torch.tensor([0.0, 4.0])  # head 1
 W_K = torch.zeros(2, 4, 2)  # H D d
-W_K[:, 3] = torch.tensor([-1.0, 1.0])  # the fourth number, -1 or 1, times this
+W_K[:, 3] = torch.tensor([-1.0, 1.0])  # the fourth entry, -1 or 1, times this
 W_V = torch.zeros(2, 4, 2)  # H D d
-W_V[:, :2] = torch.eye(2)  # the first two numbers as they are
+W_V[:, :2] = torch.eye(2)  # the first two entries as they are
 W_O = torch.eye(4)  # D D: it will combine the heads, and changes nothing yet
 
 
@@ -117,13 +117,13 @@ words = ["dog", "bites", "man"]
 figures.draw_two_heads(words, 1, queries, weights, contexts, output)
 
 # %% [markdown]
-# The heads are joined in the box "merged", where the contexts are side by side.
+# The heads are joined in the box "merged", which places the contexts side by side.
 #
 # What is $W^O$ for? With the $W^O$ in the next cell, the first two entries of the output are the context of head 0 minus the context of head 1. The context of head 0 is about [4, 0] in "dog bites man" and about [0, 8] in "man bites dog". What is the sign of the first entry of the output in each sentence?
 
 # %% tags=["nbval-check-output"]
 W_O = torch.tensor([  # D D
-    [1.0, 0.0, 0.0, 0.0],  # head 0 adds its context to the first two numbers
+    [1.0, 0.0, 0.0, 0.0],  # head 0 adds its context to the first two entries
     [0.0, 1.0, 0.0, 0.0],
     [-1.0, 0.0, 1.0, 0.0],  # head 1 subtracts its context from them
     [0.0, -1.0, 0.0, 1.0],
@@ -146,16 +146,16 @@ for sentence, x in sentences.items():
 #
 # ## All heads at once
 #
-# We need no loop. Placed side by side, $W_0^Q, \dots, W_{H-1}^Q$ form one matrix with D rows and D columns. One product with this matrix gives the queries of all the heads, which we then split into H parts. Keys and values are computed in the same way.
+# No loop is needed. Placed side by side, $W_0^Q, \dots, W_{H-1}^Q$ form one matrix with D rows and D columns. One product with this matrix gives the queries of all the heads, which we then split into H parts. Keys and values are computed in the same way.
 #
-# Together, several heads therefore have as many parameters as one head of width D. Their scores also need the same number of multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
+# Together, several heads therefore have as many parameters as one head of width D. Their scores also need as many multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
 #
 # `K.mT` swaps the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
 
 
 # %%
 class MultiHead(nn.Module):
-    def __init__(self, D, H):  # width of a word, number of heads
+    def __init__(self, D, H):  # dimension of a word, number of heads
         super().__init__()
         self.H = H
         self.W_Q = nn.Linear(D, D)
@@ -230,7 +230,7 @@ print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 #
 # Our model reads four letter-digit pairs, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2. It has one attention layer followed by one linear layer.
 #
-# The question is a vector too: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, and the keys and values are computed from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
+# The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, the keys and values from the pairs. The linear layer reads the sum of the context and the question. In the comments, F is the number of letters in a question.
 
 
 # %%
@@ -286,7 +286,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], "digits right", digits=2)
 figures.show_weights({"one head": models[1, 0], "two heads": models[2, 0]})
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. The layer therefore cannot answer both questions correctly for all digits. With two heads, each head looks at one of the two pairs.
+# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each looks at one of the pairs.
 #
 # Is it the different weights that help, or only the number of heads? We train a model whose two heads both use the scores of head 0 but still have their own values.
 
@@ -309,7 +309,7 @@ print("Two heads with the same scores:")
 reveal("10.changed", round(share_right(shared, facts=2), 2))
 
 # %% [markdown]
-# Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer values, so the two heads act as one. Heads help because each has its own weights.
+# Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer value vectors, so the two heads act as one. Heads help because each has its own weights.
 #
 # Does each head carry one of the two digits? To find out, we switch a head off. A head's context is multiplied by its own d rows of $W^O$. With zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write the zeros into that head's columns. Which digit is lost without head 0, and which digit does the model with one head get right?
 
@@ -330,11 +330,11 @@ for head in range(2):
 table(rows, ["first digit right", "second digit right"], digits=2)
 
 # %% [markdown]
-# With one of the heads switched off, one digit falls to chance level while the other stays right, so each head carries one fact. The model with one head gets most of the first digits right but few of the second ones.
+# With one of the heads switched off, one digit falls to chance level while the model still gets the other right, so each head carries one fact. The model with one head gets most of the first digits right but few of the second ones.
 #
 # ## Can one head be enough?
 #
-# So far, attention has been followed only by a linear layer. In a Transformer, a small network with a **hidden layer** follows (lesson 12): a linear layer, a step that replaces negative numbers with 0, and another linear layer. Such a network can compute more than sums. Can it separate the digits in one head's mixture?
+# So far, attention has been followed only by a linear layer. In a Transformer, a small network with a **hidden layer** follows (lesson 12): a linear layer, a step that replaces negative numbers with 0, and another linear layer. Such a network can compute more than sums. Can it separate the digits that one head mixes?
 #
 # In Vaswani et al. (2017), the hidden layer is four times as wide as a word vector, so here it would have 128 units. We also try a narrow one with 32 units. All models, including those without a hidden layer, are trained for 2,000 steps. The results are stored; the cell retrains one of the models, which the next test needs. How many digits will one head get right?
 
@@ -357,7 +357,7 @@ print(f"trained here, one head and 32 units: {share_right(hidden, facts=2):.2f}"
 figures.table_of_facts(2)
 
 # %% [markdown]
-# With a hidden layer, one head gets nearly all the digits right with every seed. Without a hidden layer, more training does not help: after 2,500 steps at three learning rates, 0.58 or 0.59 of the digits were right. How does our model with 32 units know which digit belongs to which letter?
+# With a hidden layer, one head gets nearly all the digits right for every seed. Without a hidden layer, more training does not help: after 2,500 steps at three learning rates, the model got 0.58 or 0.59 of the digits right. How does our model with 32 units know which digit belongs to which letter?
 #
 # It may have learned unequal weights. Think of "dog bites man" again. With a weight of 0.75 for the first noun and 0.25 for the second, the context is [3, 2]; in "man bites dog", it is [1, 6]. Unequal weights thus leave a trace of the order in the sum.
 #
@@ -374,7 +374,7 @@ def answered(model, swap):
     question = model.letter(letters).sum(1, keepdim=True)  # B 1 D
     _, weights = model.attention(question, x, x)  # B 1 1 S
     weights = weights[:, 0]  # B 1 S: of the only head
-    places = places[:, None]  # B 1 F: where the two pairs stand
+    places = places[:, None]  # B 1 F: where the two pairs are
     asked = weights.gather(2, places)  # B 1 F
     if swap:
         asked = asked.flip(-1)
@@ -405,15 +405,15 @@ columns = [
 table(rows, columns, "the two weights", digits=2)
 
 # %% [markdown]
-# With swapped weights, the model usually gives each letter the other letter's digit. This model tells the two digits apart by their unequal weights. Other models can use the letters, which the values also contain: with 128 units, one of three models loses hardly anything (95% of its answers stay right).
+# With swapped weights, the model usually gives each letter the other letter's digit. This model tells the two digits apart by their unequal weights. Other models can use the letters, which the values also contain: with 128 units, one of three models loses hardly anything (95% of its answers stay correct).
 #
 # One head can be enough for two facts. Is it still as good as several heads for three?
 #
 # ## Three facts and a hidden layer
 #
-# Now each question names three of the four letters. With four heads, each digit can have its own head. We use four rather than three because the width, 32, must be a multiple of H.
+# Now each question names three of the four letters. With four heads, each digit can have its own. We use four rather than three because the width, 32, must be a multiple of H.
 #
-# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried 0.005 and 0.02; 0.01 worked best with one head; with four, 0.005 did as well.
+# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried rates of 0.005 and 0.02: with one head, 0.01 worked best; with four, 0.005 did equally well.
 
 # %% tags=["nbval-check-output"]
 predict("10.three_facts", ...)
@@ -428,23 +428,23 @@ reveal("10.three_facts", round(narrow.mean().item(), 2))
 figures.table_of_facts(3)
 
 # %% [markdown]
-# After 1,000 steps, one head is behind four with all three seeds: clearly with 32 units, less so with 128. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The models compared have the same number of parameters and learned from the same questions.
+# After 1,000 steps, one head is behind four for all three seeds: clearly with 32 units, less so with 128. After 4,000 steps, one head with 128 units has caught up. One head can therefore be enough here as well, but four heads learn faster, most clearly with a narrow hidden layer. The models compared have the same number of parameters and were trained on the same questions.
 #
 # ## Does a translation model gain from more heads?
 #
-# In a Transformer that translates, each layer also has a wide hidden layer. We have trained small Transformers with one, two, four and eight heads on 29,000 photo captions. The table shows their BLEU on 1,000 new captions, seed by seed. Is the same number of heads best for every seed?
+# In a Transformer that translates, each layer also has a wide hidden layer. We trained small Transformers with one, two, four and eight heads on 29,000 photo captions. The table shows their BLEU on 1,000 new captions, seed by seed. Is the same number of heads best for every seed?
 
 # %% tags=["nbval-check-output"]
 figures.table_of_bleu()
 
 # %% [markdown]
-# No number of heads is best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight heads the mean is 0.4 BLEU lower than with one. Perhaps each of the eight is too narrow. In the larger model of Vaswani et al. (2017), a single head scored 0.9 BLEU below the best number of heads, and with too many heads the model became worse again. Our evidence for several heads therefore comes from the task with facts: without a hidden layer, one head failed, and with a hidden layer, several heads learned faster. We have not tested why one head is enough in the small translation models.
+# No number of heads is best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight heads the mean is 0.4 BLEU lower than with one. Perhaps eight heads are too narrow. In the larger model of Vaswani et al. (2017), a single head scored 0.9 BLEU below the best number of heads, and too many heads made the model worse again. Our evidence for several heads therefore comes from the letter-digit task: without a hidden layer, one head failed, and with a hidden layer, several heads learned faster. We have not tested why one head is enough in the small translation models.
 #
 # ## What do trained heads look at?
 #
 # In our task, each head looked at a different pair. Do the heads of a translation model also look at different words? We load a trained Transformer, which lesson 12 explains. Its encoder has three layers with four heads each; we count both from 0.
 #
-# The plot shows the weights of head 2 in layer 2, the last layer, for one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop has become two tokens, ▁ and the dot. In each row, a frame marks the previous token. How much weight does it get? Move the sliders to see the other heads.
+# The plot shows the weights of head 2 in layer 2, the last layer, for one sentence. Its rows are queries. The text is cut into **tokens**: ▁ marks the beginning of a word, and the full stop is two tokens, ▁ and the dot. In each row, a frame marks the previous token. How much weight does it get? Move the sliders to see other heads.
 
 # %%
 model, subwords = load_pretrained("transformer-en-de")
@@ -453,15 +453,15 @@ head_explorer = figures.explore_heads(model, subwords, sentence)
 head_explorer
 
 # %% [markdown]
-# On average, this head gives 46% of its weight to the previous token. In a single sentence this may be chance, so the next plot shows the mean weight at each distance over 300 captions. The distance -1 means the previous token. In a 15-token caption, equal weights would give each token 0.07. The rest of each row's weight lies further away. Which head gives the most weight to the *next* token?
+# On average, this head gives 46% of its weight to the previous token. In a single sentence this may be chance, so the next plot shows the mean weight at each distance over 300 captions. The distance -1 means the previous token. In a 15-token caption, equal weights would give each token 0.07. The rest of each row's weight lies beyond the plotted distances. Which head gives the most weight to the *next* token?
 
 # %%
 figures.show_weight_by_distance()
 
 # %% [markdown]
-# Head 1 of layer 2 gives 0.24 to the next token and 0.21 to the one after that: it looks ahead, but not at any one place. Head 2 of the same layer gives half of its weight to the previous token. More precisely, it looks at that token's *place*: after two layers, the vector there also carries information about other tokens. Two heads in one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
+# Head 1 of layer 2 gives a weight of 0.24 to the next token and 0.21 to the one after that: it looks ahead, but not at any single position. Head 2 of the same layer gives half of its weight to the previous token. More precisely, it looks at that token's *position*: after two layers, the vector there also carries information about other tokens. Two heads in one layer thus look in opposite directions. Voita et al. (2019) found much sharper heads of this kind in larger models.
 #
-# Does the model need all its heads? We have switched off one head at a time and translated the 1,000 captions again. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three with which the decoder looks at the source. Guess whether losing the heads with a clear direction costs most.
+# Does the model need all its heads? We switched off one head at a time and retranslated the 1,000 captions. There are nine attention layers with four heads each: three in the encoder, three in the decoder, and three from the decoder to the source. Guess whether losing the heads with a clear direction costs the most.
 
 # %%
 whole, lost = figures.bleu_lost_by_head()
@@ -472,13 +472,13 @@ print(f"{below_one.sum()} of the 36 heads: less than 1 BLEU is lost without it."
 figures.show_lost_bleu(lost)
 
 # %% [markdown]
-# In the encoder, losing head 2 of layer 1 or head 1 of layer 2 costs most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all, and losing it costs only 0.77 BLEU; losing head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
+# In the encoder, losing head 2 of layer 1 or head 1 of layer 2 costs the most, and both look in a clear direction. But head 2 of layer 2 has the clearest direction of all, and losing it costs only 0.77 BLEU; losing head 3 of layer 1 costs 0.25. A clear direction alone does not make a head necessary. The three largest losses are in "source 2", the decoder's last attention layer over the source. This is one model and one set of captions, so small differences may be chance.
 #
 # For 21 of the 36 heads, switching off that head alone costs less than 1 BLEU. This does not show that all 21 could be switched off together. If two heads do the same thing, losing either one alone may do no harm even where losing both does.
 #
 # ## Why several heads?
 #
-# One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart if each has its own weights. They need no more parameters, but compute more weights, and each head is narrower.
+# One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart if each has its own weights. They need no more parameters than one head, but compute more weights, and each head is narrower.
 #
 # A hidden layer can also separate the facts in one head's sum. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer it was still behind after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small translation models.
 #
@@ -515,10 +515,10 @@ check("10.q5", ...)
 # ## Recap
 #
 # - One head computes one weighted sum, in which facts are mixed. Several heads keep them apart without additional parameters, but each is narrower.
-# - A hidden layer can also separate the facts that one head mixes. With three facts, four heads learned faster.
+# - A hidden layer can also separate the facts that one head mixes. With three facts, four heads learned faster than one.
 # - $W^O$ combines what the heads have found.
 # - In the mask of `nn.MultiheadAttention`, True means "must not be seen".
-# - What a head looks at can be measured over many sentences. A head that can be lost without harm may still matter when others are lost too.
+# - What a head looks at can be measured over many sentences. A head that can be lost without harm may still matter when others are also lost.
 #
 # **Exercises**: [open them](../exercises/10_multi_head_attention_exercises.ipynb)
 #

@@ -13,7 +13,7 @@ from course_utils import check, hint, progress, solution
 #
 # 1. The period of the first hand is `shortest`, and the period of the last hand is `longest`.
 # 2. From each hand to the next, the period grows by the same *factor*.
-# 3. The vector has a sine and then a cosine for each hand: at time 0 it is 0, 1, 0, 1, and so on.
+# 3. The vector contains a sine and then a cosine for each hand: at time 0 it is 0, 1, 0, 1, and so on.
 #
 # The width D is even and at least 4, so there are at least two hands.
 
@@ -23,8 +23,8 @@ def sinusoidal_positions(times, width, shortest, longest):
     """Return a vector of sines and cosines for each time, sine and cosine in turn.
 
     Args:
-        times: N, numbers from 0, in any order.
-        width: D, an even int from 4.
+        times: N, numbers of 0 or more, in any order.
+        width: D, an even int of 4 or more.
         shortest: the period of the first hand, a number above 0.
         longest: the period of the last hand, a larger number.
 
@@ -50,13 +50,13 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## 11.shift_matrix
 #
-# The lesson's handmade head used only positions. Each row of x, T×(words + width), now begins with a word's entries, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the position vectors $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
+# The lesson's handmade head used only positions. Each row of x, T×(words + width), now begins with a word's entries, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the position vectors $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever they are:
 #
 # 1. The scores $x W^Q P^\top$ do not depend on the words.
-# 2. The query at position $p$ is position $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
+# 2. The query at position $p$ is the position vector of $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.
 # 3. The score of that word is `peak`.
 #
-# `words` is an int from 0, and `back` is an int from 0 to 100. Compute the matrix from these numbers. Solving for the whole matrix at once would not work: slow pairs hardly differ between neighbours, so rounding would leave much of the matrix undetermined.
+# `words` is an int of 0 or more, and `back` an int from 0 to 100. Compute the matrix from these numbers. Solving for the whole matrix at once would not work: slow pairs hardly differ between neighbours, so rounding would leave much of the matrix undetermined.
 
 
 # %%
@@ -64,9 +64,9 @@ def shift_matrix(words, width, back, peak):
     """Return the query matrix of a head that looks `back` words back.
 
     Args:
-        words: how many entries of a row belong to the word, an int from 0.
-        width: D, how many entries belong to its position, an even int from 2.
-        back: how many words the head looks back, an int from 0.
+        words: how many entries of a row belong to the word, an int of 0 or more.
+        width: D, how many entries belong to its position, an even int of 2 or more.
+        back: how many words the head looks back, an int of 0 or more.
         peak: the score of the word that it looks at, a number above 0.
 
     Returns:
@@ -93,7 +93,7 @@ check("11.shift_matrix", shift_matrix)
 # %% [markdown]
 # ## 11.rotate
 #
-# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but unchanged, trained weights work only with the version used in training. Write the second version:
+# The lesson's `turn` pairs neighbouring dimensions, as Su et al. (2021) do. The code of many language models, including GPT-NeoX, pairs dimension $i$ with dimension $i + D/2$ instead. In both versions, scores depend on positions only through distances, but trained weights, left unchanged, work only with the version used in training. Write the second version:
 #
 # $$(a, b) \;\to\; (a \cos\varphi - b \sin\varphi,\; a \sin\varphi + b \cos\varphi) \qquad \varphi = (\text{start} + t) \cdot 10000^{-2i/D}$$
 #
@@ -106,7 +106,7 @@ def rotate(x, start):
 
     Args:
         x: B×T×D, queries or keys, with an even D.
-        start: the position of the first word, an int from 0.
+        start: the position of the first word, an int of 0 or more.
 
     Returns:
         The rotated vectors, B×T×D.
@@ -182,7 +182,7 @@ check("11.relative_only", relative_only)
 # 1. A blind model returns the same vector for every order of the rows, up to rounding below $10^{-5}$.
 # 2. A model that sees the order returns a different vector for many orders, though perhaps not when two rows are swapped or all are reversed, and perhaps only in short or only in long sequences.
 #
-# If a model sees the order, then at T = 5 or T = 12, at least half of all orders of random rows change some entry by more than $10^{-4}$. No model raises an error, and no gradient passes through.
+# If a model sees the order, then at T = 5 or T = 12, at least half of all orders of random rows change some entry by more than $10^{-4}$. No model raises an error, and gradients do not flow through them.
 
 
 # %%

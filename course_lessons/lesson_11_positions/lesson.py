@@ -18,7 +18,7 @@ from course_utils.translation.translate import translate
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We see what is lost without it and try four ways to supply it. At the end, we turn to texts longer than those in training.
+# The sentences *a dog is chasing a boy* and *a boy is chasing a dog* contain the same words but differ in meaning. Lesson 09 showed that self-attention ignores word order: however the words are shuffled, each one gets the same vector as before. Where, then, can the order come from? We look at what is lost without it and try four ways to supply it. Finally, we turn to texts longer than any in training.
 #
 # ## The same words in a different order
 #
@@ -32,7 +32,7 @@ model.embedding.positions.zero_()
 print("without positions:", translate(model, subwords, texts))
 
 # %% [markdown]
-# Without positions, both sentences get the same translation, because to the encoder, they are the same bag of words.
+# Without positions, both sentences get the same translation, because to the encoder they are the same bag of words.
 #
 # This model was trained with positions. Would a model trained without them recover the order in some other way?
 #
@@ -138,7 +138,7 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# With one number, at most a quarter of the answers are right in texts of 12 words. Training for 5,000 steps, with learning rates of 0.002, 0.005 or 0.015, does not raise this share. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# With one number, the model gets at most a quarter of the 12-word texts right. Training for 5,000 steps, at learning rates of 0.002, 0.005 or 0.015, does not raise this share. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
@@ -146,7 +146,7 @@ figures.last_two(shares, headings)
 #
 # ## A vector for each position
 #
-# We therefore give each position a vector of its own. The score can then be highest at any position, provided the query points in the direction of that position's key. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
+# We therefore give each position its own vector. The score can then be highest at any position, provided the query points in the direction of that position's key. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
 
 
 # %%
@@ -163,7 +163,7 @@ shares["learned positions"] = shares_right(trained(add=LearnedPositions()))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# With learned positions, nearly all answers are right. But there are vectors for only 13 positions. Can we instead *compute* a vector for any position?
+# With learned positions, the model gets nearly all answers right. But there are vectors for only 13 positions. Can we instead *compute* a vector for any position?
 #
 # ## A clock for each pair of dimensions
 #
@@ -265,7 +265,7 @@ display(figures.last_two(shares, headings))
 figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# With sinusoidal positions, nearly all answers are right. In layer 0, each word except the first looks mostly at the previous word. In layer 1, the last word, 27, looks at 2, so on this text the model takes the two steps we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second head an **induction head**.
+# With sinusoidal positions, the model gets nearly all answers right. In layer 0, each word except the first looks mostly at the previous word. In layer 1, the last word, 27, looks at 2, so for this text the model takes the two steps we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second head an **induction head**.
 #
 # ## Rotary positions
 #
@@ -300,7 +300,7 @@ def turn(x, first=0):  # T D, or B T D; `first` is the position of the first row
     m = torch.arange(first, first + T)[:, None]  # T 1
     angle = m / 10_000 ** (2 * i / D)  # T D/2
     # in an index, three dots stand for all axes but the last
-    a = x[..., 0::2]  # the first number of each pair
+    a = x[..., 0::2]  # the first entry of each pair
     b = x[..., 1::2]  # the second one
     turned = torch.zeros_like(x)
     turned[..., 0::2] = a * angle.cos() - b * angle.sin()
@@ -321,11 +321,11 @@ shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With rotary positions, nearly all answers are right as well. Many language models use rotary positions, including Llama 3 (Grattafiori et al., 2024).
+# With rotary positions, the model also gets nearly all answers right. Many language models use rotary positions, including Llama 3 (Grattafiori et al., 2024).
 #
 # ## What happens beyond the trained lengths?
 #
-# Three of our four ways solve the task, but longer texts have positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work on longer texts.
+# Three of our four ways solve the task, but longer texts contain positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work for longer texts.
 #
 # We trained five models of each kind on texts of up to 12 words, for 2,000 steps at a rate of 0.003. In the plot, the dotted line marks the greatest length in training.
 
@@ -349,22 +349,22 @@ plots.curves(numbers, right, label, "share right", "", ax, known, legend="above"
 _ = ax.axvline(12, color="0.6", linestyle=":")
 
 # %% [markdown]
-# With sinusoidal positions, fewer than half of the answers are right in texts of 24 words: 0.46, and 0.49 in a run of 5,000 steps. On our task, sinusoidal positions do not fulfil the hope of Vaswani et al.: they do about as badly as learned positions. With rotary positions, far fewer answers are lost.
+# With sinusoidal positions, the models get fewer than half of the 24-word texts right: 0.46, and 0.49 in a run of 5,000 steps. On our task, sinusoidal positions do not fulfil the hope of Vaswani et al.: they do about as badly as learned positions. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions remain right in texts of 24 words; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
+# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace the attention weights of layer 0 with those of the handmade head and change nothing else. How many of the late answers will then be right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will it then get right?
 
 
 # %%
-# M moves positions of width 64 back by one, and `sharper` is 3, as above
+# M moves positions of dimension 64 back by one, and `sharper` is 3, as above
 class HeadByHand(Reader):
     def weights(self, layer, x):  # B T D
         if layer == 1:
             return super().weights(layer, x)  # B T T: as trained
         P = sinusoidal_positions(length=x.shape[1], D=64)  # T D
         scores = sharper * P @ M @ P.T  # T T
-        return scores.softmax(-1)  # most for the word before
+        return scores.softmax(-1)  # most for the previous word
 
 
 by_hand = HeadByHand(add=add_sinusoidal)
@@ -390,11 +390,11 @@ rows["layer 0 by hand"] = by_position(by_hand)
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, nearly all are right. In this model, neither the positions nor layer 1 is at fault: layer 0 looks in the wrong places. The likely cause is what it never saw in training: an answer after position 11, and words after position 12, which it must ignore.
+# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, it gets nearly all of them right. In this model, neither the positions nor layer 1 is at fault: layer 0 looks in the wrong places. The likely cause is what it never saw in training: an answer after position 11, and words after position 12, which it must ignore.
 #
 # With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 saw this distance in every training text, which may be why far fewer answers are lost, but we have not tested this.
 #
-# In our task, layer 0 needs only this distance. A language model needs many, and even with rotary positions it does worse on texts longer than those in training (Press et al., 2022).
+# In our task, layer 0 needs only this distance. A language model needs many distances, and even with rotary positions it does worse on texts longer than any in training (Press et al., 2022).
 #
 # ## How can attention know the order of the words?
 #

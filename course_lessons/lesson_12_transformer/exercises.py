@@ -1,6 +1,6 @@
 # %% [markdown]
-# You will repair two parts of a Transformer whose mistakes went unnoticed, decide where the norms belong, and then write whole layers that give the same numbers as PyTorch's own with the same weights. Then you will write a test that finds models in which padding, other sentences or later words affect what they should not. An optional last task turns an image into a sentence.
-# B is the number of sentences, S of source words, T of target words and H of heads. D is the width of a word, F the width between the feed-forward network's two layers and V the size of the vocabulary. A mask is True at words and False at padding.
+# You will repair two parts of a Transformer whose mistakes went unnoticed, decide where the norms belong, and then write whole layers that produce the same output as PyTorch's own with the same weights. Then you will write a test that finds models in which padding, other sentences or later words affect what they should not. An optional last task turns an image into a sentence.
+# B is the number of sentences, S of source words, T of target words and H of heads. D is the dimension of a word vector, F the number of hidden units in the feed-forward network and V the size of the vocabulary. A mask is True at words and False at padding.
 
 # %%
 import torch
@@ -67,7 +67,7 @@ check("12.feed_forward", feed_forward)
 # return (x - mean) / (spread + eps) * gain + bias
 # ```
 #
-# It was tried on one word at a time, with D = 512 and entries of ordinary size, and its results agreed with PyTorch's in the first two digits. In use, it shows three symptoms:
+# It was tried on one word at a time, with D = 512 and entries of ordinary size, and its results agreed with PyTorch's to two digits. In use, it shows three symptoms:
 #
 # 1. A word's vector changes when the other words of its sentence change.
 # 2. With D = 4, all entries are too small by the same factor.
@@ -107,7 +107,7 @@ check("12.layer_norm", layer_norm)
 # %% [markdown]
 # ## 12.sublayer
 #
-# Write a sub-layer in three orders. Two are from the lesson; the third is used in Swin Transformer V2 (Liu et al., 2022). In each order, x is added unchanged, and there is one norm. Work out where the norm belongs from what holds before gain and bias:
+# Write a sub-layer in three orders. Two are from the lesson; the third is used in Swin Transformer V2 (Liu et al., 2022). In each order, x is added unchanged, and there is one norm. Work out where the norm belongs from what holds before gain and bias are applied:
 #
 # - `"post"`: each vector of the **result** has mean 0 and variance 1, whatever $f$ returns.
 # - `"pre"`: if $f$ returns zeros, the result is x unchanged; and $f$ **reads** vectors with mean 0 and variance 1.
@@ -154,9 +154,9 @@ check("12.sublayer", sublayer)
 # %% [markdown]
 # ## 12.encoder_layer
 #
-# Write `forward` for an encoder layer, whose sub-layers are self-attention and the feed-forward network. `__init__` is given, with PyTorch's names; leave it as it is. The result should match `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms are: `True` means pre-norm, as in the lesson, and `False` post-norm.
+# Write `forward` for an encoder layer, whose sub-layers are self-attention and the feed-forward network. `__init__` is given, with PyTorch's names; leave it as it is. The result should match `nn.TransformerEncoderLayer` with the same weights and without dropout. `norm_first` says where the norms go: `True` means pre-norm, as in the lesson, and `False` post-norm.
 #
-# `self.self_attn` is an `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **positions that must not be attended to**, whereas your `mask` is True at words. Each sentence has at least one word. Results at padding are not compared. Values of `x` at padding must not reach any word; NaN there does not fail the check.
+# `self.self_attn` is an `nn.MultiheadAttention`, which returns two things, the contexts and the weights. Its `key_padding_mask` is True at **positions that must not be attended to**, whereas your `mask` is True at words. Each sentence has at least one word. Results at padded positions are not compared. Values of `x` there must not reach any word, but NaN there does not fail the check.
 
 
 # %%
@@ -213,7 +213,7 @@ check("12.encoder_layer", EncoderLayer)
 #
 # Now write a decoder layer: self-attention, in which a word sees **itself and the previous words**; attention to the source, with keys and values computed from `memory`, the encoder's result; and the feed-forward network. The result should match `nn.TransformerDecoderLayer` with the same weights, without dropout, with a causal mask for the target and a padding mask for the source.
 #
-# `self.norm1`, `self.norm2` and `self.norm3` belong to these three sub-layers, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. Values of `memory` at padding must not reach any word and get no gradient; NaN there does not fail the check.
+# `self.norm1`, `self.norm2` and `self.norm3` belong to these three sub-layers, in this order. `memory` passes through no norm. The target needs no padding mask, because its padding is at the end. `memory_mask` is True at words, but in `attn_mask`, T×T, and `key_padding_mask`, B×S, True means **hidden**. Values of `memory` at padded positions must not reach any word and get no gradient, but NaN there does not fail the check.
 
 
 # %%
@@ -282,14 +282,14 @@ check("12.decoder_layer", DecoderLayer)
 # %% [markdown]
 # ## 12.catch_wrong_masks
 #
-# The check passes you one **model** after another, which maps ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, which follows the words. No sentence is empty. Return `True` if the logits **at target words** are finite and unchanged
+# The check passes your function one **model** after another, each of which maps ids, `source` B×S and `target` B×T, to logits B×T×V. Ids 1 to 5 are words; 0 is padding, which follows the words. No sentence is empty. Return `True` if the logits **at target words** are finite and unchanged
 #
 # 1. when padding columns are appended to the source,
 # 2. or to the target,
-# 3. when a sentence is on its own instead of beside longer and shorter ones,
+# 3. when a sentence is alone in its batch instead of beside longer and shorter ones,
 # 4. at positions 0 … t, for every t, when target words after t change.
 #
-# Otherwise, or on an error, return `False`. At padding, anything is allowed, even NaN. With random sentences, a broken promise changes some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
+# Otherwise, or on an error, return `False`. At padded positions, anything is allowed, even NaN. With random sentences, a broken promise changes some logit by over $10^{-4}$; rounding stays below $10^{-5}$.
 
 
 # %%
@@ -300,7 +300,7 @@ def catch_wrong_masks(model):
         model: a function (source B×S, target B×T) → logits B×T×V, which may be wrong and may raise.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it is correct, False if not.
 
     Example:
         >>> catch_wrong_masks(lambda source, target: target[..., None] * torch.arange(6.0))
@@ -341,7 +341,7 @@ check("12.catch_wrong_masks", catch_wrong_masks)
 # %% [markdown]
 # ## Your own Transformer
 #
-# Your two layers complete the Transformer. The next cell puts two in the encoder and two in the decoder, of width 32 with 4 heads, and adds embeddings, lesson 11's positions and a readout. It trains the model for about ten seconds on lesson 06's toy task, in which verbs go to the end. On 300 sentences, most of them new, the course's own layers get at least 98% of the words right with teacher forcing.
+# Your two layers complete the Transformer. The next cell puts two in the encoder and two in the decoder, with D = 32 and 4 heads, and adds embeddings, lesson 11's positions and a readout. It trains the model for about ten seconds on lesson 06's toy task, in which verbs go to the end. On 300 sentences, most of them new, the course's own layers get at least 98% of the words right with teacher forcing.
 
 
 # %% tags=["own-machine"]
@@ -357,7 +357,7 @@ train_own(train, {"12.encoder_layer": EncoderLayer, "12.decoder_layer": DecoderL
 #
 # *This exercise is optional.* To an encoder, it makes no difference what its vectors stand for. A **Vision Transformer** ([Dosovitskiy et al., 2021](https://arxiv.org/abs/2010.11929)) reads an image as a sentence whose words are **patches** of P×P pixels.
 #
-# Cut each image into patches and read them row by row, from left to right. Flatten each patch in the order C, P, P and project it with `weight`, flattened in the same way, and `bias`. Put `summary`, a learned vector, in front of the patches; what the encoder makes of it will say what is in the image. Then add `positions`.
+# Cut each image into patches and read them row by row, from left to right. Flatten each patch in the order C, P, P and project it with `weight`, flattened in the same way, and `bias`. Put `summary`, a learned vector, in front of the patches; the encoder's output for it will tell what is in the image. Then add `positions`.
 #
 # Y and X are multiples of P, and N is the number of patches.
 
@@ -397,7 +397,7 @@ def patch_embeddings(images, weight, bias, summary, positions):
 check("12.patch_embeddings", patch_embeddings)
 
 # %% [markdown]
-# The next cell is a small Vision Transformer around your patches. An encoder layer is the one from the lesson, now from PyTorch.
+# The next cell builds a small Vision Transformer around your patches, using PyTorch's version of the lesson's encoder layer.
 
 
 # %%
@@ -420,7 +420,7 @@ class VisionTransformer(nn.Module):
 
 
 # %% [markdown]
-# It learns to read scikit-learn's handwritten digits of 8×8 pixels, cut into 16 patches of 2×2, twice, for about five seconds each: once with positions and once with zeros instead. What share of the 400 test digits will each of the two get right?
+# We train it twice, for about five seconds each, to read scikit-learn's 8×8-pixel handwritten digits, cut into 16 patches of 2×2: once with positions and once with zeros instead. What share of the 400 test digits will each of the two get right?
 
 
 # %% tags=["own-machine"]
@@ -444,7 +444,7 @@ def train(patch_embeddings):
 train_own(train, {"12.patch_embeddings": patch_embeddings})
 
 # %% [markdown]
-# With five seeds, the course's own patches get 0.89 to 0.94 right with positions and 0.56 to 0.65 without: without positions, the image is a bag of patches.
+# Over five seeds, the model with the course's own patches gets 0.89 to 0.94 of the digits right with positions and 0.56 to 0.65 without: without positions, the image is a bag of patches.
 
 # %% tags=["own-machine"]
 progress()

@@ -18,13 +18,13 @@ from course_utils.translation.scores import exact_shares
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 06, we used attention to look back from one GRU to another. Can attention translate without any GRU? It can, given a few other parts. We first build the whole model, the Transformer, and then take out one part at a time to see what is lost.
+# In lesson 06, we used attention to look back from one GRU to another. Can attention translate without any GRU? It can, given a few other parts. We first build the whole model, the Transformer, then remove one part at a time to see what is lost.
 #
 # ## What can attention not do on its own?
 #
 # Attention outputs a weighted mean of values. If three values are 2, 4 and 9, the context lies between 2 and 9, whatever the weights.
 #
-# What happens to the words if we stack several attention layers? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine of two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
+# What happens to the words if we stack several attention layers? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine between two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -71,7 +71,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens quickly if the matrices and the differences between the words are not too large.
+# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens quickly if the matrices and the differences between the words are not too large.
 #
 # The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). With this residual connection from lesson 03 (He et al., 2016), the words still become more alike, but more slowly.
 #
@@ -79,7 +79,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # A translation model has to read one sentence and write another. The next diagram shows the Transformer (Vaswani et al., 2017), whose boxes we will build one by one. The **encoder**, at the top, reads the source and turns it into the **memory**; the **decoder**, at the bottom, writes the translation.
 #
-# The thick line on each side, made up of residual connections, is called the **residual stream**. Each box above it reads from the stream, computes something and adds the result to the stream. Guess which boxes let words exchange information.
+# The thick line on each side, made up of residual connections, is called the **residual stream**. Each box above it reads from the stream, computes something and adds the result to it. Guess which boxes let words exchange information.
 
 # %%
 diagrams.transformer()
@@ -91,12 +91,12 @@ diagrams.transformer()
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# Here d = D / H is the width of a head, $Q_i$ is part $i$ of $x W_Q$, and $K_i$ and $V_i$ are part $i$ of `memory` times $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
+# Here d = D / H is the dimension of each head, $Q_i$ is part $i$ of $x W_Q$, and $K_i$ and $V_i$ are part $i$ of `memory` times $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
 class MultiHeadAttention(nn.Module):
-    def __init__(self, D, H):  # width of a word, number of heads
+    def __init__(self, D, H):  # dimension of a word, number of heads
         super().__init__()
         self.H = H
         self.W_Q = nn.Linear(D, D)
@@ -135,7 +135,7 @@ class MultiHeadAttention(nn.Module):
 
 # %% tags=["nbval-check-output"]
 class FeedForward(nn.Module):
-    def __init__(self, D, F):  # width of a word, number of hidden units
+    def __init__(self, D, F):  # dimension of a word, number of hidden units
         super().__init__()
         self.W_1 = nn.Linear(D, F)
         self.W_2 = nn.Linear(F, D)
@@ -161,9 +161,9 @@ with torch.no_grad():
 # %% [markdown]
 # The output is [2, 2]: the products for the four units are 1, -2, -1 and 1, and the negative ones become 0. Without this step, the network would multiply by a single matrix, $W_1 W_2$, and its output [-1, 2] could be computed without hidden units.
 #
-# ## Norm and sub-layer
+# ## Norms and sub-layers
 #
-# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again about 1 in size. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is tiny.
+# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again around 1. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -186,20 +186,20 @@ class SubLayer(nn.Module):
 
 
 x = torch.tensor([1.0, 2.0, 6.0])
-norm = nn.LayerNorm(3)  # it begins with g = 1 and b = 0
+norm = nn.LayerNorm(3)  # it starts with g = 1 and b = 0
 print("norm:", norm(x).detach())
-print("pre: ", SubLayer(3, nn.Identity())(x).detach())  # f returns what it gets
+print("pre: ", SubLayer(3, nn.Identity())(x).detach())  # f returns its input
 print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and its root is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this norm to x. Post-norm gives the norm of 2x, which equals the norm of x, because the mean and the root of the variance are doubled as well.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and its root is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this norm to x. Post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and the root of its variance.
 #
 # With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. Attention to the source reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. This layer reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -230,7 +230,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# For each of the three attention layers, we have to say what its words may look at. Suppose the source is 3 words and the end token EOS, and the target is the begin token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
+# For each of the three attention layers, we have to say what its words may look at. Suppose the source consists of 3 words and the end token EOS, and the target of the start token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])  # S
@@ -411,9 +411,9 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. Because a word counts only in its exact position, a missing word makes the words after the gap wrong as well.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. Because a word counts only in its exact position, a missing word makes all later words wrong as well.
 #
-# Do GRUs with attention, much like lesson 06's, get more words right by themselves? We trained both models for 200 steps on the same batches, at the best of three learning rates and with three seeds each.
+# When writing by themselves, do GRUs with attention, much like lesson 06's, get more words right? We trained both models for 200 steps on the same batches, at the best of three learning rates, with three seeds each.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -426,11 +426,11 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One reason for attention was that in training, no word waits for the previous one. In lesson 09, that made a layer several times as fast for one text of 100 words; in batches of 64 sentences of at most 18 words, it gains nothing.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. In lesson 09, that made a layer several times as fast on a single 100-word text; in batches of 64 sentences of at most 18 words, it gains nothing.
 #
-# ## Take one part out
+# ## Remove one part at a time
 #
-# Now we take out one part at a time and train what is left in the same way. When we take out attention to the source, a feed-forward network or a norm, x passes through unchanged. Without residual connections, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
+# Now we remove one part at a time and train the rest in the same way. When we remove attention to the source, a feed-forward network or a norm, x passes through unchanged. Without residual connections, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
 
 
 # %%
@@ -505,7 +505,7 @@ table(rows, columns, digits=2)
 # %% [markdown]
 # When it writes by itself, this model gets hardly any words right. Neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. When the model writes, that position is empty. Our test above reveals the missing mask, but the loss does not.
 #
-# **Your turn**: put a different part, such as "norms", into the cell that begins with `part =`, predict, and run that cell and the next two again.
+# **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next two.
 #
 # The next figure shows the results for all seven parts, now with 300 steps and five seeds each. Short sentences are padded in a batch but not on their own, so we also let each model translate one sentence at a time. Which parts does a model need to get half of the words right by itself?
 
@@ -526,14 +526,14 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
-# | positions | about three in four | over a third | the encoder sees which words the source has, but not their order |
+# | positions | about three in four | over a third | the encoder sees which words the source contains, but not their order |
 # | attention to the source | less than a third | hardly any | the decoder can only guess from the previous words |
 # | causal mask | nearly all | hardly any | the model reads words that are not there when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |
 #
 # Without the source mask, the model gets nearly all words right, but fewer when it translates one sentence at a time, probably because it got used to padding in training. Without norms, hardly anything changes here.
 #
-# Without residual connections, none of the five models learned the task in 300 steps. Do such models need more steps or different initial weights? The initial weights of `nn.Linear` are small; a common rule gives larger weights, here up to twice as large (Glorot and Bengio, 2010). We trained models with both kinds of weights for 1,000 steps at a learning rate of 0.003:
+# Without residual connections, none of the five models learned the task within 300 steps. Do such models need more steps or different initial weights? The initial weights of `nn.Linear` are small; a common rule gives larger weights, here up to twice as large (Glorot and Bengio, 2010). We trained models with both kinds of weights for 1,000 steps at a learning rate of 0.003:
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -547,11 +547,11 @@ caption = "residual connections taken out: words right, teacher forcing"
 table(rows, ["seed 0", "seed 1", "seed 2"], digits=2, caption=caption)
 
 # %% [markdown]
-# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is as good; we have not trained the others for so long. Do words become alike in such models, as in our first experiment? Before any training, we compare them in the memory of our longer sentence.
+# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is as good as the whole model; we have not trained the others that long. Do words become alike in such models, as in our first experiment? Before any training, we compare the words in the memory of our longer sentence.
 
 
 # %%
-def enlarge(model):  # as Glorot and Bengio 2010 say
+def enlarge(model):  # following Glorot and Bengio (2010)
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
@@ -574,9 +574,9 @@ for part in ["nothing", "residual connections"]:
         print(f"{part} taken out, {weights} weights:", torch.stack(found))
 
 # %% [markdown]
-# Without residual connections, all words in the memory point in nearly the same direction, with small and with large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. We have not tested why the large weights do better.
+# Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. We have not tested why the large weights do better.
 #
-# What do feed-forward networks contribute? Models without them also have fewer parameters, but with a third layer they have nearly as many as the whole model (41,472 against 45,632). How many words does each kind get wrong?
+# What do feed-forward networks contribute? Models without them also have fewer parameters, but with a third layer they have nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -638,7 +638,7 @@ plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="abov
 ax.set_yscale("log")
 
 # %% [markdown]
-# With large weights and without norms, the entries grow a hundredfold or more. Much of this growth comes from the encoder, which has no norms either: the decoder's first layer adds values from a memory with large entries. In the other three cases, the entries grow slowly. Which of these models can learn? We trained three models of each kind for 200 steps at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
+# With large weights and without norms, the entries grow a hundredfold or more. Much of this growth comes from the encoder, which has no norms either: the decoder's first layer adds values from a memory with large entries. In the other three cases, the entries grow slowly. Which of these models can learn? We trained three of each kind for 200 steps at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
 
 # %%
 rows = {}
@@ -649,13 +649,13 @@ for name, setup in setups.items():
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With small weights, six-layer models learn with or without norms, though they are slightly ahead with norms. With large weights, only the models with norms learn in these 200 steps, and they learn less than the models with small weights. Here, norms make the choice of initial weights less critical, but we have not tried other learning rates.
+# With small weights, six-layer models learn with or without norms, though slightly better with norms. With large weights, only the models with norms learn in these 200 steps, and they learn less than the models with small weights. Here, norms make the choice of initial weights less critical, but we have not tried other learning rates.
 #
 # ## What else do we need to turn attention into a translation model?
 #
-# Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With one of these missing, most words were wrong after 300 steps when the model wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
+# Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With any of these missing, the model got most words wrong after 300 steps when it wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
 #
-# Without feed-forward networks, about twice as many words were wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, hardly more words were wrong. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
+# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, it got hardly more wrong than the whole model. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
 #
 # ## Where you will meet this
 #
@@ -704,7 +704,7 @@ check("12.q5", ...)
 # - Attention alone, with random matrices, makes words alike; with residual connections, x + f(x), this happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two, self-attention and a feed-forward network; a decoder layer has a third between them, attention to the source.
 # - There are three kinds of attention layer and two masks: one hides the source's padding, the other is causal. A missing mask raises no error, so we test for it.
-# - Without residual connections, positions, the causal mask or attention to the source, most words are wrong after 300 steps when the model writes by itself.
+# - Without residual connections, positions, the causal mask or attention to the source, the model gets most words wrong after 300 steps when it writes by itself.
 # - Norms made six-layer models less sensitive to large initial weights.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)

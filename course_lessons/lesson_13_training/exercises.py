@@ -1,7 +1,7 @@
 # %% [markdown]
 # Four of these tasks form the core of the lesson: you fix a schedule and a step of Adam, measure the gap between a smoothed loss and the lowest one, and decide what runs with the same seeds show.
 #
-# The other five are optional, for readers who want more. You fill batches by number of tokens, compute one step of attention with a cache, work out the size of the cache, write a test that catches incorrect training loops, and write a whole translation model from an empty cell. The letters: B sentences, T words in a sentence, t earlier words, D width of a word, H heads, d = D/H width of a head, V vocabulary.
+# The other five are optional, for readers who want more. You fill batches by number of tokens, compute one step of attention with a cache, work out the size of the cache, write a test that catches incorrect training loops, and write a whole translation model from an empty cell. The letters: B sentences, T words in a sentence, t earlier words, D dimension of a word vector, H heads, d = D/H dimension of a head, V vocabulary size.
 
 # %%
 import torch
@@ -61,7 +61,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# This step of Adam has bugs. Its parameter is nearly correct at step 1, but wrong from step 2 on:
+# This step of Adam has bugs. The parameter it returns is nearly correct at step 1, but wrong from step 2 on:
 #
 # ```python
 # def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
@@ -73,11 +73,11 @@ check("13.learning_rate", learning_rate)
 #
 # Find and fix them so that the function keeps these promises:
 #
-# 1. The returned $m$ and $v$ are passed to the next call. They are moving means that started at zero.
+# 1. The returned $m$ and $v$ are passed to the next call. They are moving averages that started at zero.
 # 2. If a parameter has the same gradient $g \ne 0$ at steps 1, 2, 3, …, each step moves it against $g$ by $\text{rate} \cdot |g| / (|g| + \varepsilon)$.
 # 3. The input tensors stay unchanged.
 #
-# Everything is computed element by element. Steps are numbered from 1. Your result need not be differentiable.
+# Everything is computed elementwise. Steps are numbered from 1. Your result need not be differentiable.
 
 
 # %%
@@ -87,11 +87,11 @@ def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     Args:
         parameter: a tensor of any shape, which the next three share.
         gradient: the gradient of the loss with respect to parameter.
-        m: the moving mean of the gradients so far.
-        v: the moving mean of their squares so far.
-        step: t, an int from 1 on.
+        m: the moving average of the gradients so far.
+        v: the moving average of their squares so far.
+        step: t, an int of 1 or more.
         rate: a number above 0.
-        beta1: a number from 0 up to, but not, 1.
+        beta1: a number from 0 to 1, 1 excluded.
         beta2: the same for v.
         eps: a number above 0.
 
@@ -132,7 +132,7 @@ def label_smoothing_loss(logits, target, smoothing, pad):
     Args:
         logits: B×T×V.
         target: the ids of the correct words, B×T, with `pad` where there is no word.
-        smoothing: ε, a number from 0 up to, but not, 1.
+        smoothing: ε, a number from 0 to 1, 1 excluded.
         pad: the id of padding.
 
     Returns:
@@ -146,7 +146,7 @@ def label_smoothing_loss(logits, target, smoothing, pad):
     ### BEGIN SOLUTION
     V = logits.shape[-1]
     loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad, label_smoothing=smoothing)
-    # The lowest loss belongs to logits that give exactly what is asked for, to the right word and to each other word.
+    # The lowest loss belongs to logits that give exactly the targets, for the correct word and for every other word.
     right, rest = logits.new_tensor([1 - smoothing + smoothing / V, smoothing / V])
     return loss - torch.special.entr(right) - (V - 1) * torch.special.entr(rest)
     ### END SOLUTION
@@ -217,8 +217,8 @@ def paired_difference(plain, changed):
     """Say what a change gains and whether all seeds agree.
 
     Args:
-        plain: a dict of seeds (ints) and results (numbers).
-        changed: likewise, with one thing changed.
+        plain: a dict from seeds (ints) to results (numbers).
+        changed: the same, with one thing changed.
 
     Returns:
         The mean difference, a number, and the verdict, 1, -1 or 0.
@@ -356,11 +356,11 @@ def catch_wrong_step(train):
 
     Args:
         train: a function (model, weights, batches, held_out, rate, clip) → list of weights, list of losses, which may be wrong
-            and may raise. `weights` is a list of float32 tensors, with numbers of about 1. `held_out` and each batch in the list
+            and may raise. `weights` is a list of float32 tensors, with entries of about 1. `held_out` and each batch in the list
             `batches` contain what your model reads: tensors or numbers. `rate` is above 0 and at most 1, `clip` above 0.
 
     Returns:
-        True if the loop is right, False if it is wrong.
+        True if the loop is correct, False if not.
 
     Example:
         >>> catch_wrong_step(lambda model, weights, batches, held_out, rate, clip: (weights, [0.0 for batch in batches]))
@@ -426,12 +426,12 @@ check("13.catch_wrong_step", catch_wrong_step)
 # 4. Translations come from greedy search: without BOS, up to EOS, then 0.
 # 5. Two calls give the same result: begin with `torch.manual_seed(0)`.
 #
-# Ids: 0 padding, 1 BOS, 2 EOS. No batch is wider than 20 tokens. Width 32, one layer each, and Adam with a learning rate of 0.005 are enough.
+# Ids: 0 padding, 1 BOS, 2 EOS. No batch has more than 20 columns. Dimension 32, one layer on each side, and Adam with a learning rate of 0.005 are enough.
 
 
 # %%
 def train_and_translate(source, target, V, steps, new_source, new_target):
-    """Train a translation model from random weights, and use it.
+    """Train a translation model from random weights and use it.
 
     Args:
         source: the training sentences, token ids B×S, padded with 0.

@@ -59,7 +59,7 @@ figures.draw_passes()
 #
 # ## What does one step do?
 #
-# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it. An **optimizer** then updates the weights so as to reduce the loss. Find the line that computes the gradient and the line that updates the weights.
+# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it. An **optimizer** then updates the weights to reduce the loss. Find the line that computes the gradient and the line that updates the weights.
 
 
 # %%
@@ -73,9 +73,9 @@ def take_step(model, optimizer, loss):
 # %% [markdown]
 # `backward` computes the gradient, which tells us how the loss changes with each weight. `step` changes every weight by an amount controlled by the **learning rate**, and `zero_grad` clears the previous step's gradient.
 #
-# All four lines were in the training loop of lesson 05, including **clipping**, which treats all gradients as one long vector. If its length, the norm, exceeds a limit, the vector is scaled down to that limit, so one unusual batch cannot move the weights far.
+# The training loop of lesson 05 already contained all four lines. The third performs **clipping**: it treats all gradients as one long vector. If the length of this vector, the norm, exceeds a limit, the vector is scaled down to that limit, so one unusual batch cannot move the weights far.
 #
-# With a limit of 1, work out by hand what clipping does to the gradients [3, 4] and [0.3, 0.4].
+# Work out by hand what clipping with a limit of 1 does to the gradients [3, 4] and [0.3, 0.4].
 
 # %% tags=["nbval-check-output"]
 weights = torch.zeros(2, requires_grad=True)
@@ -87,7 +87,7 @@ for gradient in ([3.0, 4.0], [0.3, 0.4]):
 # %% [markdown]
 # The norm of [3, 4] is 5, so both entries are divided by 5. The norm of [0.3, 0.4] is 0.5, which is below the limit, so nothing changes.
 #
-# To experiment with training steps, we need a task that a model can learn in seconds. We use the invented language of lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
+# To experiment with training steps, we need a task that a model can learn in seconds. We use the invented language from lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -131,11 +131,11 @@ def new_model(seed, dropout=0.0):
 
 
 # %% [markdown]
-# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times the gradient $g$ of this weight:
+# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times its gradient $g$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts every word of the test sentences from the correct words before it.
+# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts every word in the test sentences from the correct words before it.
 
 
 # %%
@@ -155,7 +155,7 @@ print(f"share of words right: {right:.2f}")
 # %% [markdown]
 # The model predicts about 70% of the words correctly.
 #
-# SGD uses the same learning rate for all weights, but do their gradients have the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient relative to the gradient of the readout, the final matrix.
+# SGD uses the same learning rate for all weights, but are their gradients the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a fraction of the same figure for the readout, the final matrix.
 
 # %%
 model = new_model(seed=0)
@@ -178,7 +178,7 @@ for name, matrix in matrices.items():
 table(rows, ["size of the gradient, readout = 1"])
 
 # %% [markdown]
-# The gradients differ widely: the encoder's query matrix has a gradient less than a hundredth the size of the readout's. SGD's first step therefore changes that matrix less than a hundredth as much as it changes the readout. Would the model learn more if every weight changed by the same amount?
+# The gradients differ widely: the encoder's query matrix has a gradient less than a hundredth the size of the readout's, and SGD's first step changes it correspondingly less. Would the model learn more if every weight changed by the same amount?
 #
 # ## How much should each weight move?
 #
@@ -190,7 +190,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny number ε is there only to prevent division by zero. At a learning rate of 0.1, SGD would move two weights with gradients of 4 and 0.01 by 0.4 and 0.001. The code adds a third weight, whose gradient changes sign.
+# The tiny constant ε is there only to prevent division by zero. At a learning rate of 0.1, SGD would move two weights with gradients of 4 and 0.01 by 0.4 and 0.001, respectively. The code adds a third weight, whose gradient changes sign.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -216,13 +216,13 @@ print("Adam:", by_adam[0], by_adam[1])
 reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weight
 
 # %% [markdown]
-# Adam's first step moves the second weight by 0.1, the learning rate itself. At that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
+# Adam's first step moves the second weight by 0.1, the learning rate itself. In that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
 #
-# The third weight shows what the mean $m$ is for. Because its gradient changes sign at the second step, $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
+# The third weight shows what the mean $m$ is for. Because its gradient changes sign in the second step, $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
 #
 # Do models learn more in 100 steps with Adam than with SGD? If so, is it because Adam rescales the gradient or because of the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 only rescales the gradient, because its $m$ is the latest gradient.
 #
-# For each optimizer, we used the validation set to choose the best of three learning rates. With this rate, we now train five models, with seeds 0 to 4.
+# For each optimizer, we used the validation set to choose the best of three learning rates. At that rate, we now train five models, with seeds 0 to 4.
 
 
 # %%
@@ -256,7 +256,7 @@ gained = shares["Adam"] - shares["Adam, β₁ = 0"]
 print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the rescaling each help on their own, and Adam, which combines them, does best. On average, Adam is a few percentage points ahead of rescaling alone, though not with every seed.
+# The mean and the rescaling each help on their own, and Adam, which combines them, does best. On average, Adam is a few percentage points ahead of rescaling alone, though not for every seed.
 #
 # Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which adds **weight decay** to Adam: each step also shrinks every weight a little.
 #
@@ -288,7 +288,7 @@ for _ in range(100):
 plots.curves(range(100), {"learning rate": [rates]}, "step", "learning rate")
 
 # %% [markdown]
-# The learning rate is highest at step 20. What is the warm-up for? Two reasons have been suggested. In the first steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
+# The learning rate is highest at step 20. What is the warm-up for? Two reasons have been suggested. First, in the early steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). Second, with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
 #
 # Is it post-norm that needs the warm-up? We have trained models with six encoder layers, six decoder layers and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
 
@@ -308,13 +308,13 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Without a warm-up, post-norm fails to learn the task in 600 steps, with every seed, while the other three combinations learn it. At a learning rate of 0.001, post-norm learns even without a warm-up, with all five seeds. It fails here because the learning rate is high in the first steps, which a warm-up avoids.
+# Without a warm-up, post-norm fails to learn the task within 600 steps, whatever the seed, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. In our first comparison, then, it failed because the learning rate was high in the first steps, which a warm-up avoids.
 #
 # ## What keeps a model from memorising its training data?
 #
-# The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly, which is called **overfitting**. Two techniques are meant to prevent this.
+# The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly. This is called **overfitting**, and two techniques are meant to prevent it.
 #
-# The first is **dropout** (Srivastava et al., 2014). During training, it sets each entry of the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single entry. With p = 0.25, what does it do to a vector of ten ones?
+# The first is **dropout** (Srivastava et al., 2014). During training, it sets each entry in the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single entry. With p = 0.25, what does it do to a vector of ten ones?
 
 # %%
 torch.manual_seed(10)
@@ -440,7 +440,7 @@ print("the same loss:", same)
 # %% [markdown]
 # ## What is an ingredient worth?
 #
-# Does dropout make translations better? To find out, we train with and without dropout and change nothing else, which is called an **ablation**.
+# Does dropout improve translations? To find out, we train with and without dropout and change nothing else, which is called an **ablation**.
 #
 # We have done this for models with two encoder layers and two decoder layers, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
 
@@ -460,7 +460,7 @@ rows = {
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
-# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the seeds differ more than the rows. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
+# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the differences between seeds are larger. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
 #
 # All five differences have the same sign. Could that be due to chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
 #
@@ -476,7 +476,7 @@ print(gained)
 reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 
 # %% [markdown]
-# With 1,500 pairs, dropout helps for every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it they translate new sentences less well.
+# With 1,500 pairs, dropout helps for every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it they translate new sentences worse.
 #
 # The same ingredient can thus help or hurt: an ablation only shows what an ingredient is worth in one setting.
 #
@@ -556,7 +556,7 @@ print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]
 # %% [markdown]
 # In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It occurs in 29 of the 29,000 captions, 23 of which are negative in the human translation. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of the 34 does the model translate the word? We look for its German stems.
+# Is "not" too rare? It occurs in 29 of the 29,000 captions, 23 of which are negative in the human translation. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of these 34 does the model translate the word? We look for its German stems.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))

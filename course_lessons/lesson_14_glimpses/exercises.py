@@ -1,7 +1,7 @@
 # %% [markdown]
-# You begin with two things you can calculate by hand: the location of a bright spot in a coarse patch, and where a training step moves the mean of the next look. Then you repair the sensor, take the step from one look to the next, and repair the loss. Finally, you write a test that catches models which see more than their glimpses.
+# You begin with two things you can calculate by hand: the location of a bright spot in a coarse patch, and where a training step moves the mean of the next look. Then you repair the sensor, take the step from one look to the next, and repair the loss. Finally, you write a test that catches models that see more than their glimpses.
 #
-# The letters: B images, Y and X their height and width in pixels, T glimpses, D the width of the features and of the state, V classes.
+# The letters: B images, Y and X their height and width in pixels, T glimpses, D the dimension of the features and of the state, V classes.
 #
 # **A location is a pair (x, y) of numbers from −1 to 1**: (−1, −1) is the upper left corner of the image, and (0, 0) is its centre. x runs to the right and y down.
 
@@ -41,7 +41,7 @@ def bright_cell(location, row, column, k, side):
     Args:
         location: the centre of the look, 2 numbers, x and y.
         row, column: of the cell in its patch, from 0 to 7.
-        k: the number of the patch, from 0 on.
+        k: the number of the patch, counted from 0.
         side: the height and width of the picture, in pixels.
 
     Returns:
@@ -63,7 +63,7 @@ check("14.bright_cell", bright_cell)
 # %% [markdown]
 # ## 14.next_mean
 #
-# Predict where a training step moves the mean, before the step is made. There is no network here: the mean $\mu$ itself is learned.
+# Predict where a training step moves the mean before the step is taken. There is no network here: the mean $\mu$ itself is learned.
 #
 # B locations were sampled from a Gaussian around the mean with standard deviation `std`. Each location earned a reward, and a baseline says what reward was expected. Now we take one step of gradient descent with step size `rate` on the second term of the hybrid loss:
 #
@@ -132,13 +132,13 @@ check("14.next_mean", next_mean)
 
 # %%
 def glimpse(image, location, size, scales):
-    """Return patches around a location: each is twice as wide as the one before, and all are reduced to the same size.
+    """Return patches around a location: each is twice as wide as the previous one, and all are reduced to the same size.
 
     Args:
         image: B×Y×X.
         location: B×2, (x, y) from -1 to 1.
-        size: the side of a patch in cells, an int from 1 on.
-        scales: the number of patches, an int from 1 on.
+        size: the side of a patch in cells, an int of 1 or more.
+        scales: the number of patches, an int of 1 or more.
 
     Returns:
         The patches, B×scales×size×size.
@@ -173,9 +173,9 @@ check("14.glimpse", glimpse)
 #
 # A location is sampled from a Gaussian around $\mu$: it is the mean plus `std` times `noise`, and the noise is standard normal. Return the new state, the next location, and the natural logarithm of the sampled location's density. Decide what has to be detached, so that these promises hold:
 #
-# 1. The sampled location is not a function of the weights. Its density teaches them through $\mu$.
-# 2. The density is computed for the location as it was sampled. In the location you return, numbers beyond -1 or 1 become -1 or 1.
-# 3. A loss on the returned state teaches the core's weights, and so does the density.
+# 1. The sampled location is not a function of the weights. Its density trains them through $\mu$.
+# 2. The density is computed for the location as it was sampled. In the location you return, coordinates beyond -1 or 1 become -1 or 1.
+# 3. A loss on the returned state trains the core's weights, and so does the density.
 
 
 # %%
@@ -233,7 +233,7 @@ check("14.next_look", next_look)
 # 2. All looks of an image share its reward. Each look has its own baseline. Their term is a sum over T and a mean over B.
 # 3. The baseline learns from its mean squared error over B and T, and from nothing else.
 #
-# The reward is given, and the check does not look at its gradient.
+# The reward is given, and the check ignores its gradient.
 
 
 # %%
@@ -242,7 +242,7 @@ def hybrid_loss(logits, label, log_probability, reward, baseline):
 
     Args:
         logits: B×V.
-        label: the right classes, B ids.
+        label: the correct classes, B ids.
         log_probability: the log densities of the sampled locations, B×T.
         reward: B.
         baseline: the reward that was expected before each look, B×T.
@@ -275,12 +275,12 @@ check("14.hybrid_loss", hybrid_loss)
 # %% [markdown]
 # ## 14.catch_peeking
 #
-# The check hands your function one **model** after another. A model is called as `model(image, locations, size, scales)`, with an image Y×X and locations T×2, both float32. It returns V numbers, through which no gradient passes. Return `True` if the model keeps these promises and `False` otherwise:
+# The check passes your function one **model** after another. A model is called as `model(image, locations, size, scales)`, with an image Y×X and locations T×2, both float32. It returns V numbers, through which no gradient flows. Return `True` if the model keeps these promises and `False` otherwise:
 #
-# 1. Pixels that are in none of the model's T glimpses, made as in `14.glimpse`, have **no effect** on its numbers.
+# 1. Pixels that are in none of the model's T glimpses, made as in `14.glimpse`, have **no effect** on its output.
 # 2. It raises no error.
 #
-# Thirty random settings are enough: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixels of about 1. If a model peeks, at least one number then changes by more than $10^{-4}$. Rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`, and `reference_corner(location, height, width, side)` returns top rows and left columns.
+# Thirty random settings are enough: sides of 5 to 30 pixels, 1 to 4 locations, `size` and `scales` from 1 to 3, pixel values of about 1. If a model peeks, at least one output then changes by more than $10^{-4}$. Rounding stays below $10^{-5}$. `reference_glimpse` is `14.glimpse`, and `reference_corner(location, height, width, side)` returns top rows and left columns.
 
 
 # %%
@@ -329,7 +329,7 @@ check("14.catch_peeking", catch_peeking)
 # %% [markdown]
 # ## Your own loss: what should it reward?
 #
-# Your `hybrid_loss` takes the reward as an argument, so we can choose what to reward. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the right digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both models to answer. Which of them will name more digits correctly after so few steps?
+# Your `hybrid_loss` takes the reward as an argument, so we can choose what to reward. The next cells train two small models with your loss, for 600 steps on fields of 24×24 pixels, with two looks each. One model is rewarded for its **answer**, as in the lesson: with the probability of the correct digit. The other is rewarded for its **look**: with 1 if the second look is in the digit's box and 0 otherwise. Cross-entropy teaches both models to answer. Which of them will name more digits correctly after so few steps?
 
 # %%
 predict("14.own", ...)
@@ -367,7 +367,7 @@ def train(hybrid_loss):
 train_own(train, {"14.hybrid_loss": hybrid_loss})
 
 # %% [markdown]
-# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits no more than before training in these 600 steps, and yet it names more digits correctly for each of five seeds. Finding a digit is therefore not the same as reading it. After five times as many steps, the order is reversed: averaged over two seeds, the model rewarded for its look names 74% of the digits correctly and the other model 69%. We have not tested why.
+# The model that is rewarded for its look soon hits the digit in nearly every field. The model that is rewarded for its answer hits no more often than before training in these 600 steps, and yet it names more digits correctly for each of five seeds. Finding a digit is therefore not the same as reading it. After five times as many steps, the order is reversed: averaged over two seeds, the model rewarded for its look names 74% of the digits correctly and the other model 69%. We have not tested why.
 
 # %% tags=["own-machine"]
 progress()

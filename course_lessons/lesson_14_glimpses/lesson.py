@@ -33,11 +33,11 @@ figures.show_digits(fields, labels, corners)
 # %% [markdown]
 # The 64 pixels in the dashed box are enough.
 #
-# The **recurrent attention model** (Mnih et al., 2014) makes use of this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Our model starts in the centre. In field 0, the 9 is at the left edge. How much of it does the first look show?
+# The **recurrent attention model** (Mnih et al., 2014) exploits this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Our model starts in the centre. In field 0, the 9 is at the left edge. How much of it does the first look show?
 #
 # ## A sensor: sharp in the middle, coarse around it
 #
-# To find out, we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both numbers go from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
+# To find out, we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both coordinates range from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
 # A location falls within one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a 24×24 field. Work out in which row and column the 8×8 square around (0.5, -0.5) begins.
 
@@ -55,9 +55,9 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 # %% [markdown]
 # The location is in row 6 and column 18, so the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
 #
-# Such a square shows nothing of what lies beside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the previous one but is also reduced to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
+# Such a square shows nothing of what lies outside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the previous one but is also reduced to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
 #
-# Calculate how many numbers there are in a glimpse with two patches of 8×8 cells.
+# Calculate how many numbers a glimpse with two patches of 8×8 cells contains.
 
 
 # %% tags=["nbval-check-output"]
@@ -91,7 +91,7 @@ first_glimpse = figures.explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: this patch has a bright spot at its left edge, whereas patch 0 shows nothing of the 9. To see the 9 sharply, the model should look further left next.
+# Only patch 1 could tell the model where the 9 is: it has a bright spot at its left edge, whereas patch 0 shows nothing of the 9. To see the 9 sharply, the model should look further left next.
 #
 # **Your turn**: move the sliders until patch 0 contains the whole digit. At which location is that?
 #
@@ -103,20 +103,20 @@ first_glimpse
 #
 # ## Four networks
 #
-# The model has to choose such a look by itself and remember what its glimpses have shown. For this, it has four networks (section 3 of the paper):
+# The model has to choose such a location by itself and remember what its glimpses have shown. For this, it has four networks (section 3 of the paper):
 #
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
 # - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with the next word.
 # - The **location network** reads the state and outputs a mean $\mu$, near which the next location is sampled.
 # - The **action network** reads the last state and outputs a logit, a score before the softmax, for each of the ten digits.
 #
-# In the diagram, B is the number of fields, P the number of cells in a glimpse, D the width of the state, and V the number of digits. Why does the glimpse network also need the location?
+# In the diagram, B is the number of fields, P the number of cells in a glimpse, D the dimension of the state, and V the number of digits. Why does the glimpse network also need the location?
 
 # %%
 diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
 
 # %% [markdown]
-# The glimpse network needs the location because the patches do not say where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` combine the two:
+# The glimpse network needs the location because the patches do not show where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` combine the two:
 #
 # $$u = \text{ReLU}(\text{what}(\rho)) \qquad w = \text{ReLU}(\text{where}(l)) \qquad g = \text{ReLU}(\text{from\_what}(u) + \text{from\_where}(w))$$
 #
@@ -129,7 +129,7 @@ diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
 
 # %%
 class Networks(nn.Module):
-    def __init__(self, size=8, scales=2, H=64, D=64, V=10):  # H: width of u and w
+    def __init__(self, size=8, scales=2, H=64, D=64, V=10):  # H: dimension of u and w
         super().__init__()
         self.size = size
         self.scales = scales
@@ -155,7 +155,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two numbers. To depend on what is at that place, the gradient has to flow through the sensor. Does it? In PyTorch, `requires_grad` is True for a result if a gradient can flow back from it.
+# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two numbers. To depend on what is at that location, the gradient has to flow through the sensor. Does it? In PyTorch, `requires_grad` is True for a result if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -166,9 +166,9 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # No gradient flows through the sensor to the location. The sensor rounds a location to a whole row and column, so moving the location by a tiny amount changes nothing.
 #
-# The model therefore has to try places, and it needs a reward that says how good they were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. Our reward is the probability that the model gives the right digit, which also distinguishes a nearly correct answer from a wrong one.
+# The model therefore has to try out locations, and it needs a reward that tells it how good they were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. Our reward is the probability that the model assigns to the correct digit, which also distinguishes a nearly correct answer from a wrong one.
 #
-# We use REINFORCE (lesson 08): a sampled place becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is sampled from a Gaussian around the mean μ, with standard deviation σ for both x and y. Its density $p(l)$ is largest at μ and falls with the distance from μ. In the logarithm, only the squared distance depends on μ:
+# We use REINFORCE (lesson 08): a sampled location becomes more probable if its reward was higher than expected, and less probable if it was lower. Here, a location is sampled from a Gaussian around the mean μ, with standard deviation σ for both x and y. Its density $p(l)$ is largest at μ and falls with the distance from μ. In the logarithm, only the squared distance depends on μ:
 #
 # $$\log p(l) = -\frac{\lVert l - \mu \rVert^2}{2 \sigma^2} - \log(2 \pi \sigma^2) \qquad\qquad \nabla_{\!\mu} \log p(l) = \frac{l - \mu}{\sigma^2}$$
 #
@@ -195,7 +195,7 @@ print(f"direction:  {(0.2 - 0.6) * gradient:.1f}")
 reveal("14.mean", "left")
 
 # %% [markdown]
-# The mean moves to the left. The gradient of the log density always points from the mean to the sampled place, which is to the right here. But because the reward was lower than expected, the mean moves the other way.
+# The mean moves to the left. The gradient of the log density always points from the mean to the sampled location, which is to the right here. But because the reward was lower than expected, the mean moves the other way.
 #
 # ## The whole model
 #
@@ -203,15 +203,15 @@ reveal("14.mean", "left")
 #
 # A reward may also be high because the digit is easy to read. As in lesson 08, we therefore compare the reward with the expected reward, the **baseline**. Here the baseline is learned: before each sample, the layer `value` predicts the reward from the state. In the line with `value`, `h.detach()` keeps this prediction from training the other layers.
 #
-# REINFORCE asks how probable one fixed place was. The sampled location must therefore not move along with its mean: no gradient may flow back through it. Find the line that ensures this.
+# REINFORCE asks how probable one fixed location was. The sampled location must therefore not move along with its mean: no gradient may flow back through it. Find the line that ensures this.
 
 
 # %%
 class Output(NamedTuple):
     logits: torch.Tensor  # B V
     locations: torch.Tensor  # B T 2: T is the number of looks
-    log_p: torch.Tensor  # B T-1: the first location is not drawn
-    b: torch.Tensor  # B T-1: the reward expected before each draw
+    log_p: torch.Tensor  # B T-1: the first location is not sampled
+    b: torch.Tensor  # B T-1: the reward expected before each sample
 
 
 # %%
@@ -229,7 +229,7 @@ class Looker(Networks):
             if sigma > 0:
                 log_p.append(log_density(drawn, mu, sigma))  # B
             else:
-                log_p.append(torch.zeros(len(fields)))  # nothing was drawn
+                log_p.append(torch.zeros(len(fields)))  # nothing was sampled
             b.append(self.value(h.detach())[:, 0])  # B: the expected reward
             l = drawn.clamp(-1, 1)  # B 2: it stays in the picture
             h = self.core(self.see(fields, l), h)  # B D
@@ -247,13 +247,13 @@ class Looker(Networks):
 #
 # $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term, minus the logarithm of the right digit's probability, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
+# The first term, minus the logarithm of the correct digit's probability, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
 
 
 # %%
 def terms_of(output, labels):  # labels: B
     p = output.logits.detach().softmax(-1)  # B V
-    reward = p[range(len(labels)), labels]  # B: of the right digit in each field
+    reward = p[range(len(labels)), labels]  # B: of the correct digit in each field
     surprise = reward.unsqueeze(1) - output.b  # B T-1
     return {
         "cross-entropy": F.cross_entropy(output.logits, labels),
@@ -300,9 +300,9 @@ table(rows, layers, corner="Does the term move the layer?")
 #
 # ## Does it find the digit?
 #
-# We train the model for 2,000 steps, with two looks and new fields at each step. Over the first two thirds of the steps, σ falls from 0.5 to 0.1, where it stays. The model therefore tries places far apart at first and places close to μ later. In the test, σ is 0.
+# We train the model for 2,000 steps, with two looks and new fields at each step. Over the first two thirds of the steps, σ falls from 0.5 to 0.1, where it stays. The model therefore tries locations far apart at first and close to μ later. In the test, σ is 0.
 #
-# We say that a look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance.
+# A look **hits** if its centre is in the digit's box. Before training, the second look hits in about 20 of 100 fields, by chance.
 
 
 # %%
@@ -358,7 +358,7 @@ with torch.no_grad():
 # %% [markdown]
 # In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, yet the model reads a 0. In field 4 it misses the 6, yet the model reads it correctly. A hit therefore does not decide the answer.
 #
-# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of either look reaches column 20. We make four columns white from there on, and then four columns that the first look shows. Guess when the logits change.
+# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of either look reaches column 20. We turn four columns white from there on, and then four columns that the first look shows. Guess when the logits change.
 
 # %%
 with torch.no_grad():
@@ -395,7 +395,7 @@ rows["2,000 steps, without reward for looking"] = without
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# Without the reward for looking, the second look hits about as often as before training, and fewer answers are right. The location network still has its random initial weights. With this seed, the reward therefore teaches the model where to look.
+# Without the reward for looking, the second look hits about as often as before training, and the model gets fewer answers right. The location network still has its random initial weights. For this seed, the reward therefore teaches the model where to look.
 #
 # But how does the model know where the digit is? In the next plot, each dot stands for one of the 1,000 fields. If the second look has the same x as the digit, the dot is on the grey line. We show the whole model, the model without the reward, and a copy of the whole model that gets no information from patch 1. For which of them will the dots lie along the line?
 
@@ -410,13 +410,13 @@ models = {
 figures.show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right. For y, the titles show the same: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right. The titles show the same for y: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
 #
 # The whole model has therefore learned to look where patch 1 shows a spot.
 #
 # ## Was it luck?
 #
-# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, the models are wider and train longer, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers, and which the most hits.
+# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, the models are wider and train longer, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers and which the most hits.
 
 # %%
 figures.compare_five_seeds()
@@ -424,7 +424,7 @@ figures.compare_five_seeds()
 # %% [markdown]
 # Using patch 0 alone costs the most correct answers, and leaving out the reward costs the most hits. In both cases, the second look misses most digits for every seed. The coarse patches and the reward therefore both help to find the digit.
 #
-# But coarse patches can also be read: with only the first look, which hits by chance, 47% of the answers are right, more than with two looks at patch 0 alone. With two looks and all the patches, the model reads 384 numbers and gets 80% of the answers right; the network that reads all 1,024 pixels gets 94%. For every seed, the model reads more digits with four looks than with two. On average, the last of the four hits less often, but an earlier look may have hit.
+# But coarse patches can also be read. With only the first look, which hits by chance, the model gets 47% of the answers right, more than with two looks at patch 0 alone. With two looks and all the patches, the model reads 384 numbers and gets 80% of the answers right; the network that reads all 1,024 pixels gets 94%. For every seed, the model reads more digits correctly with four looks than with two. On average, the last of the four hits less often, but an earlier look may have hit.
 #
 # ## What if one look is not enough?
 #
@@ -436,9 +436,9 @@ figures.compare_five_seeds()
 figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 
 # %% [markdown]
-# In 46 of 100 fields, on average, both of the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, these later looks are the first to hit in fewer than 10 of 100 fields, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: among clutter, a model with four looks reads far fewer digits than a network that sees all the pixels.
+# In 46 of 100 fields, on average, both of the first two looks miss. In 33 of these 46, the third or fourth look hits. Laid over a different field, these later looks are the first to hit in fewer than 10 of 100 fields, so where they go depends on what the model has seen. But finding a digit is not the same as reading it: among clutter, a model with four looks reads far fewer digits correctly than a network that sees all the pixels.
 #
-# ## So: where should a network look next?
+# ## Where should a network look next?
 #
 # REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, such a place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without one or the other, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
 #
@@ -477,8 +477,8 @@ check("14.q5", ...)
 # ## Recap
 #
 # - The model should look next where its coarse patches show a spot, as the reward has taught it to. Without coarse patches, or without the reward, the second look missed most digits.
-# - A glimpse has a few patches around one location, sharp in the middle and coarse around it.
-# - No gradient flows through the sensor to the location, so a location is sampled from a Gaussian. REINFORCE moves the mean towards the sampled place if the reward is higher than expected, and away from it if the reward is lower.
+# - A glimpse consists of a few patches around one location, sharp in the middle and coarse around it.
+# - No gradient flows through the sensor to the location, so a location is sampled from a Gaussian. REINFORCE moves the mean towards the sampled location if the reward is higher than expected, and away from it if the reward is lower.
 # - The hybrid loss has three terms: what to say, where to look and what to expect. Only the second moves the location network.
 # - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.
 #

@@ -18,9 +18,9 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## 15.pointing_accuracy
 #
-# In the lesson, `share_pointed` measured how often the largest weight lies on the thing. Now you write such a measure for captions with padding. A word **points** to the cell with its largest weight and is right if this is its true cell. Return the share of right words among all real words in the batch, from 0 to 1.
+# In the lesson, `share_pointed` measured how often the largest weight lies on the thing. Now you write such a measure for captions with padding. A word **points** to the cell with its largest weight and is correct if this is its true cell. Return the share of correct words among all real words in the batch, from 0 to 1.
 #
-# `mask` is True at real words. Padding may also come before real words. At padding, `true` may be any number, even one that is not a cell, and the weights may be any numbers. At real words, no two weights are equal. The result may be a Python number or a tensor.
+# `mask` is True at real words. Padding may also come before real words. At padded positions, `true` may be any number, even one that is not a cell, and the weights may be any numbers. At real words, no two weights are equal. The result may be a Python number or a tensor.
 
 
 # %%
@@ -78,8 +78,8 @@ def first_look(annotations, weights):
 
     Args:
         annotations: B×L×E.
-        weights: a dict with "first", H×E, which makes the state of the mean annotation; "query", A×H, "key", A×E, and "v", A,
-            which make the scores; and "gate", H.
+        weights: a dict with "first", H×E, which computes the state from the mean annotation; "query", A×H, "key", A×E, and "v", A,
+            which compute the scores; and "gate", H.
 
     Returns:
         The gated context, B×E.
@@ -155,7 +155,7 @@ check("15.doubly_stochastic", doubly_stochastic)
 #
 # $$\text{effect}_{tl} = \log p(w_t \mid \text{picture}) - \log p(w_t \mid \text{picture with cell } l \text{ emptied})$$
 #
-# If an effect is near 0, the word can do without the cell, whatever the cell's weight. `15.pointing_accuracy` can evaluate this map as well.
+# If an effect is near 0, the word can do without the cell, whatever the cell's weight. `15.pointing_accuracy` can also evaluate this map.
 
 
 # %%
@@ -166,14 +166,14 @@ def effect_map(captioner, annotations, words, wanted, empty):
         captioner: a function (annotations B×L×E, words B×T×D) → logits B×T×V.
         annotations: B×L×E.
         words: B×T×D, what the captioner reads.
-        wanted: B×T, whole numbers from 0 to V − 1, the word that each step should say.
+        wanted: B×T, whole numbers from 0 to V − 1, the word that each step should predict.
         empty: L×E, the annotations of a picture without things.
 
     Returns:
         The effects, B×T×L.
 
     Example:
-        >>> def captioner(annotations, words):  # looks at the first cell alone
+        >>> def captioner(annotations, words):  # looks only at the first cell
         ...     return annotations[:, :1].expand(-1, words.shape[1], -1)
         >>> picture = torch.tensor([[[2.0, 0.0], [5.0, 0.0]]])
         >>> effect_map(captioner, picture, torch.zeros(1, 1, 3), torch.tensor([[0]]), torch.zeros(2, 2))
@@ -221,7 +221,7 @@ def catch_blind_captioner(captioner):
         captioner: a function (annotations B×L×5, words B×T×3) → features B×T×F, which may be wrong and may raise.
 
     Returns:
-        True if it is right, False if it is wrong.
+        True if it does, False if not.
 
     Example:
         >>> catch_blind_captioner(lambda annotations, words: words)  # it ignores the picture
@@ -320,9 +320,9 @@ answers = {"15.first_look": first_look, "15.effect_map": effect_map, "15.pointin
 train_own(train, answers)
 
 # %% [markdown]
-# One look is enough to find the first thing. In five runs with different seeds, 88% to 92% of the first names were right, and more than nine in ten names depended most on the thing's cell.
+# One look is enough to find the first thing. In five runs with different seeds, the network got 88% to 92% of the first names right, and more than nine in ten names depended most on the thing's cell.
 #
-# Without attention, 6% to 26% of the names were right after these 500 steps. The largest effect was on the thing for 31% to 60% of the names: a word may depend on a cell and still be wrong.
+# Without attention, it got 6% to 26% of the names right after these 500 steps. The largest effect was on the thing for 31% to 60% of the names: a word may depend on a cell and still be wrong.
 
 # %% tags=["own-machine"]
 progress()

@@ -101,7 +101,7 @@ print("row   ", of_five[64:69])
 print("column", of_five[69:74])
 
 # %% [markdown]
-# The last ten entries say that the five is in row 0 and column 1.
+# The last ten entries show that the five is in row 0 and column 1.
 #
 # ## A look before each word
 #
@@ -111,7 +111,7 @@ print("column", of_five[69:74])
 diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# The query is the decoder state before the word, and the keys and values come from the annotations. A look has the three steps of lesson 06, and its score is the perceptron of lesson 04. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$:
+# The query is the decoder state before the word, and the keys and values come from the annotations. A look follows the three steps from lesson 06, and its score is lesson 04's perceptron. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$:
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
@@ -124,7 +124,7 @@ diagrams.captioner(new=["gate"])
 
 # %%
 class Look(nn.Module):
-    def __init__(self, E, H, A):  # widths: annotation, state, perceptron
+    def __init__(self, E, H, A):  # dimensions: annotation, state, perceptron
         super().__init__()
         self.key = nn.Linear(E, A)  # U
         self.query = nn.Linear(H, A, bias=False)  # W
@@ -150,7 +150,7 @@ class Look(nn.Module):
 
 # %%
 class Parts(nn.Module):
-    def __init__(self, V=21, E=74, D=32, H=64):  # V words of width D, states of width H
+    def __init__(self, V=21, E=74, D=32, H=64):  # D: word vector, H: state
         super().__init__()
         self.embedding = nn.Embedding(V, D)
         self.look = Look(E, H, A=64)
@@ -234,7 +234,7 @@ table(rows, parts, digits=2)
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any caption is right. Does a name's map show its thing? The **pointing accuracy** is the share of names for which the largest weight lies on the thing. A random cell would be right 1 time in 25. But most cells are empty, and picking one of the two or three things at random is right about 40 times in 100.
+# With only the mean, hardly any captions are correct. Does a name's map show its thing? The **pointing accuracy** is the share of names for which the largest weight lies on the thing. A random cell would be correct 1 time in 25. But most cells are empty, and picking one of the two or three things at random succeeds about 40 times in 100.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -288,7 +288,7 @@ empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
 
 
 @torch.no_grad()
-def probability(a, t):  # 1 L E: how probable the right word at position t is
+def probability(a, t):  # 1 L E: how probable the correct word at position t is
     logits = model(a, unseen.given[[scene]]).logits[0, t]  # V
     right_word = unseen.wanted[scene, t]
     return logits.softmax(-1)[right_word]
@@ -341,11 +341,11 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# Without the cell with the largest weight, hardly any name is right; with 14 names, guessing would be right about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay right, given the correct previous words. For names, our maps therefore point to what the word depends on.
+# Without the cell with the largest weight, hardly any names are correct; with 14 names, guessing would succeed about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay correct as before, given the correct previous words. For names, our maps therefore point to what the word depends on.
 #
 # ## Which things does a relation need?
 #
-# In the map of "above", the six has more weight than the five, but "above" is right only because of both. Does the captioner use both? Emptying a cell would only show that the word is lost, because without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top row to the bottom row of its column. Before you run the cell, say what the caption should be now.
+# In the map of "above", the six has more weight than the five, but "above" is correct only because of both. Does the captioner use both things? Emptying a cell would only show that the word is lost, because without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top row to the bottom row of its column. Before you run the cell, say what the caption should be now.
 
 
 # %%
@@ -404,7 +404,7 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes of up to four things and five captioners that were trained in advance for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, we move one of the two to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes of up to four things and five captioners that were trained in advance for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, we move one of the two to a row that changes the relation. The thing moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -424,7 +424,7 @@ table(rows, seeds, corner="share of first relations right", digits=2, caption=we
 #
 # ## A map that shows something else
 #
-# If the state can store what an earlier look has read, can a name's map also miss its thing? We try a penalty that the paper adds to the loss so that no part of the picture is overlooked. A word's weights add up to 1. The **doubly stochastic** penalty asks each cell's weights to do so as well, over all words of the caption. λ is a number that we choose, here 0.01:
+# If the state can store what an earlier look has read, can a name's map also miss its thing? We try a penalty that the paper adds to the loss so that no part of the picture is overlooked. A word's weights add up to 1. The **doubly stochastic** penalty asks each cell's weights to add up to 1 as well, over all words in the caption. λ is a number that we choose, here 0.01:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
@@ -445,7 +445,7 @@ print("A, the things alone:   ", overlooked(things_alone))
 print("B, all cells alike:    ", overlooked(alike))
 
 # %% [markdown]
-# Captioner B has the smaller sum. With A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. With B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
+# Captioner B has the smaller sum. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
 # In the paper, the penalty improves the captions (section 4.2.1). We train a second captioner like the first, but with the penalty.
 
@@ -472,7 +472,7 @@ words = penalised_output.logits.argmax(-1)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# After the same number of steps, fewer captions are right: 56% instead of 77%. But the pointing accuracy falls far more, to almost nothing, although most names are right. Does a name no longer depend on its thing? Now we empty the thing's own cell, which hardly ever has the largest weight.
+# After the same number of steps, fewer captions are correct: 56% instead of 77%. But the pointing accuracy falls far more, to almost nothing, although most names are correct. Does a name no longer depend on its thing? Now we empty the thing's own cell, which hardly ever has the largest weight.
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -483,7 +483,7 @@ print("With the penalty, the cell of the thing emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
-# Without the thing's cell, hardly any name is right. The name therefore depends on the thing, but its map does not show the thing. Where did the captioner read it? The next plot shows both captioners' maps, with the gate and the predicted word below each map. With the penalty, which word's map shows the five?
+# Without the thing's cell, hardly any names are correct. The name therefore depends on the thing, but its map does not show the thing. Where did the captioner read it? The next plot shows both captioners' maps, with the gate and the predicted word below each map. With the penalty, which word's map shows the five?
 
 
 # %%
@@ -503,7 +503,7 @@ both_explorer
 
 
 # %%
-def both_right(cells, only=None):  # shares of right names
+def both_right(cells, only=None):  # shares of correct names
     return [names_right(model, cells, only), names_right(penalised, cells, only)]
 
 
@@ -522,7 +522,7 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, thing emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates fit this: with the penalty, the look for a name is scaled to about a quarter on average.
+# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates agree with this: with the penalty, the look for a name is scaled to about a quarter on average.
 #
 # One look at a thing satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say which word this look should be for. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the thing?
 
@@ -534,9 +534,9 @@ figures.names_by_seed()
 #
 # ## Which part of the picture does this word describe?
 #
-# It is the part that changes the word when we change that part and nothing else. For a name, it is the thing, and for a relation, both things.
+# A word describes the part that, when changed on its own, changes the word. For a name, this part is the thing, and for a relation, both things.
 #
-# A word's map shows where one look points. The gate says how much of this look reaches the word, and the state holds what was read before. A name's map may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+# A word's map shows where one look points. The gate controls how much of this look reaches the word, and the state holds what was read before. A name's map may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
 #
@@ -569,7 +569,7 @@ check("15.q5", ...)
 # ## Recap
 #
 # - Before each word, a captioner attends to annotations, one vector per cell. It learns from captions where to look.
-# - For names, map and test agreed without the penalty. With the penalty, the maps missed the things in our run and in four of five others.
+# - For names, maps and tests agreed without the penalty. With the penalty, the maps missed the things in our run and in four of five others.
 # - A relation depends on both things, but its map showed mainly the second: the first mattered more in earlier looks.
 #
 # <details><summary>And today?</summary>
