@@ -1048,7 +1048,10 @@ def _(numbers):
     return abs(attention - blind) < 0.08 and attention < nearest - 0.3
 
 
-@claim("19", "Given the pairs, the layer gets nearly all labels right, even when a class has been shown only once.")
+@claim(
+    "19",
+    "Given the pairs, the layer gets more than nine in ten labels right, even when a class has been shown only once.",
+)
 def _(numbers):
     return numbers("one attention layer, pairs given")[0] > 0.9
 

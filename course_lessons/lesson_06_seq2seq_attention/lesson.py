@@ -409,7 +409,7 @@ print(f"The translation above: {one:.2f}")
 table(rows, columns, corner="right words in order", digits=2)
 
 # %% [markdown]
-# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and their lead over the models with one vector is smaller than at 12 words.
+# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the lead over one vector is smaller than at 12 words.
 #
 # Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
 
