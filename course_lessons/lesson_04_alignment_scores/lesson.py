@@ -254,8 +254,10 @@ mean_right = {name: sum(shares) / 5 for name, shares in right.items()}
 reveal("04.worst", min(mean_right, key=mean_right.get))
 depends_on["projected"] = depends_on["general"]  # the same, but for √D
 depends_on["8 · content_based"] = depends_on["content_based"]
-columns = ["query", "length", "position", "right at 12 words, five seeds", "at 16"]
-rows = {name: depends_on[name] + [right[name], longer[name]] for name in depends_on}
+columns = ["query", "length", "position", "right at 12 words", "at 16 words"]
+rows = {}  # the brackets show the lowest and the highest of five seeds
+for name in depends_on:
+    rows[name] = depends_on[name] + [right[name], longer[name]]
 table(rows, columns, corner="depends on", digits=2)
 
 # %% [markdown]
