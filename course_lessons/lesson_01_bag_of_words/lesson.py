@@ -405,7 +405,7 @@ case_explorer
 #
 # No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and last inequalities gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# The score therefore gets one of the four cases wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
+# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")

@@ -80,7 +80,7 @@ check("03.causal_mask", causal_mask)
 #
 # Score every query against every key, normalise over the keys and sum the values. The dot product is **not
 # scaled**. A key gets no weight where the mask is False; a query that may attend to nothing gets **zeros** as its
-# weights and context. Scores may be as large as ±30,000. If `mask` is `None`, every query may attend to every key. In most later lessons, attention takes this form.
+# weights and context. Scores may be as large as ±30,000. If `mask` is `None`, every query may attend to every key. From lesson 09 on, scores are mostly divided by √D (lesson 04).
 #
 # $$z_{bts} = q_{bt}^\top k_{bs} \qquad a_{bt} = \operatorname{softmax}_s(z_{bt})
 # \text{ where the mask is True}

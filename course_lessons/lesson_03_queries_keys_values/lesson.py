@@ -175,7 +175,7 @@ print("masks of two sentences:", *in_batch.shape)
 #
 # In lesson 02, fixed attention got at most three of the four cases right with one θ and all four with several.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word's vector is also its query, key and value. A **residual connection** adds its context $c_s$ to its own vector $x_s$. The sum over all the words then determines the output:
+# Now the words ask, and training chooses their vectors. In our first model, each word's vector is also its query, key and value. A **residual connection** adds each word's context $c_s$ to the word's vector $x_s$. The sum over all the words then determines the output:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
@@ -410,13 +410,13 @@ with torch.no_grad():
 #
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one matrix was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# If the sentence asks, the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one of the three matrices was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | `attention` | $\mathrm{Attention}(Q, K, V)$ | `F.scaled_dot_product_attention`, no weights | weights with `output_attentions=True` |
+# | `attention` | $\mathrm{Attention}(Q, K, V)$ | `F.scaled_dot_product_attention`, no weights | weights with `output_attentions=True`, only if `attn_implementation` is `eager` |
 # | mask: True means "may look" | score set to $-\infty$ | `attn_mask`: True means "may look"; in `nn.MultiheadAttention`, True means "hidden" | `attention_mask`: 1 is a word, 0 is padding |
 # | causal mask | masked attention | `is_causal=True` | built by the model |
 # | `query`, `key`, `value` | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, all three | `q_proj`, `k_proj`, `v_proj` |

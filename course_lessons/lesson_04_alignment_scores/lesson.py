@@ -67,7 +67,7 @@ for h_i in h:
 # | concatenating | $w^\top [s; h]$ | $w$: D+E | a different version of Luong et al. |
 # | location-based | $P s$ | $P$: S×D | Luong et al. (2015) |
 #
-# Each score has its own parameters, so the two matrices $W$ differ. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score cannot handle sentences longer than the longest in training.
+# Each score has its own parameters, so the two matrices $W$ differ. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score learns nothing about positions beyond the longest training sentence.
 #
 # To keep the arithmetic easy, we choose simple parameters:
 #
@@ -369,7 +369,7 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # ## Does it matter which?
 #
-# The choice matters when a score ignores what the task depends on: the concatenating score never uses the query, and the location-based score never uses the keys. At 12 words, only the concatenating score of these two hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
+# The choice matters when a score ignores what the task depends on: the concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. At 12 words, only the concatenating score of these two hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
 # Among the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #

@@ -504,7 +504,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". For the first word, "Un", the largest weight is also on "man", since the noun decides between "un" and "une" as well.
+# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". For the first word, "Un", the largest weight is also on "man"; the noun decides between "un" and "une" as well.
 #
 # In the next cell, you can type your own sentences. The sentence already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 

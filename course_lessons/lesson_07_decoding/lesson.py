@@ -207,7 +207,7 @@ reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 #
 # The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability; such an error is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search, which discards only hypotheses that can no longer win. For more than half of their sentences, the most probable translation was empty.
 #
-# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the remaining words of the long translation together are even less probable: $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$, EOS included. A larger divisor moves a negative number closer to 0, which favours long translations. We divide only at the end, and only for the finished hypotheses:
+# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the remaining words of the long translation together are even less probable: $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$; we count EOS too. A larger divisor moves a negative number closer to 0, which favours long translations. We divide only at the end, and only for the finished hypotheses:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
@@ -312,7 +312,7 @@ reveal("07.width", figures.by_width())
 figures.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1, and over seventy times as long with the penalty. A width of 5 with the penalty is therefore enough here. For your own model, choose the width on captions outside the test set: we used the test set only to draw the curves.
+# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1. A width of 5 with the penalty is therefore enough here. For your own model, choose the width on captions outside the test set: we used the test set only to draw the curves.
 #
 # ## Which translation is best?
 #

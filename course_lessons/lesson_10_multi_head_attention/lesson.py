@@ -413,7 +413,7 @@ table(rows, columns, "the two weights", digits=2)
 #
 # Now each question names three of the four letters. With four heads, each digit can have its own. We use four rather than three because the width, 32, must be a multiple of H.
 #
-# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried rates of 0.005 and 0.02: with one head, 0.01 worked best; with four, 0.005 did equally well.
+# The hidden layer has 32 or 128 units. Each model is trained for 1,000 steps at a learning rate of 0.01, and again from scratch for 4,000 steps. With 32 units and 1,000 steps, we also tried rates of 0.005 and 0.02, once each: with one head, 0.01 worked best; with four, 0.005 did equally well.
 
 # %% tags=["nbval-check-output"]
 predict("10.three_facts", ...)
@@ -438,7 +438,7 @@ figures.table_of_facts(3)
 figures.table_of_bleu()
 
 # %% [markdown]
-# No number of heads is best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight heads the mean is 0.4 BLEU lower than with one. Perhaps eight heads are too narrow. In the larger model of Vaswani et al. (2017), a single head scored 0.9 BLEU below the best number of heads, and too many heads made the model worse again. Our evidence for several heads therefore comes from the letter-digit task: without a hidden layer, one head failed, and with a hidden layer, several heads learned faster. We have not tested why one head is enough in the small translation models.
+# No number of heads is best for every seed. After three epochs, we see no clear gain from two or four heads, and with eight heads the mean is 0.4 BLEU lower than with one. Perhaps eight heads are too narrow. In the larger model of Vaswani et al. (2017), a single head scored 0.9 BLEU below the best number of heads, and too many heads made the model worse again. Our evidence for several heads therefore comes from the letter-digit task: without a hidden layer, one head failed, and with a hidden layer and three facts, several heads learned faster. We have not tested why one head is enough in the small translation models.
 #
 # ## What do trained heads look at?
 #

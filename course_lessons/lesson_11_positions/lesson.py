@@ -146,7 +146,7 @@ figures.last_two(shares, headings)
 #
 # ## A vector for each position
 #
-# We therefore give each position its own vector. The score can then be highest at any position, provided the query points in the direction of that position's key. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
+# We therefore give each position its own vector. With a suitable query, the score can then be highest at any position. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
 
 
 # %%
@@ -200,7 +200,7 @@ figures.clocks()
 #
 # ## How can a head find the previous word?
 #
-# In our task, the first layer has to look at the previous word, as a head did in lesson 10. From each sinusoidal position to the previous one, each hand turns back by its own fixed angle $\delta$, wherever it points. You may remember these identities from school:
+# In our plan, the first layer looks at the previous word, as a head did in lesson 10. From each sinusoidal position to the previous one, each hand turns back by its own fixed angle $\delta$, wherever it points. You may remember these identities from school:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
@@ -353,7 +353,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 #
 # In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will it then get right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will the model then get right?
 
 
 # %%

@@ -163,7 +163,7 @@ with torch.no_grad():
 #
 # ## Norms and sub-layers
 #
-# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again around 1. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is tiny.
+# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again about 1 in size. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -199,7 +199,7 @@ diagrams.sublayers()
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. This layer reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. Cross-attention reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -655,7 +655,7 @@ table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digit
 #
 # Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With any of these missing, the model got most words wrong after 300 steps when it wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
 #
-# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, it got hardly more wrong than the whole model. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
+# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, the model without them got hardly more wrong than the whole one. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
 #
 # ## Where you will meet this
 #
@@ -701,7 +701,7 @@ check("12.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Attention alone, with random matrices, makes words alike; with residual connections, x + f(x), this happens more slowly.
+# - Attention alone, with small random matrices, makes words alike; with residual connections, x + f(x), this happens more slowly.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two, self-attention and a feed-forward network; a decoder layer has a third between them, attention to the source.
 # - There are three kinds of attention layer and two masks: one hides the source's padding, the other is causal. A missing mask raises no error, so we test for it.
 # - Without residual connections, positions, the causal mask or attention to the source, the model gets most words wrong after 300 steps when it writes by itself.

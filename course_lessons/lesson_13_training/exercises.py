@@ -61,7 +61,7 @@ check("13.learning_rate", learning_rate)
 # %% [markdown]
 # ## 13.adam_step
 #
-# This step of Adam has bugs. The parameter it returns is nearly correct at step 1, but wrong from step 2 on:
+# This step of Adam has bugs. If eps is tiny, the parameter it returns is nearly correct at step 1, but wrong from step 2 on:
 #
 # ```python
 # def adam_step(parameter, gradient, m, v, step, rate, beta1, beta2, eps):

@@ -308,7 +308,7 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Without a warm-up, post-norm fails to learn the task within 600 steps, whatever the seed, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. In our first comparison, then, it failed because the learning rate was high in the first steps, which a warm-up avoids.
+# Without a warm-up, post-norm fails to learn the task within 600 steps, for each of the five seeds, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. In our first comparison, then, it failed because the learning rate was high in the first steps, which a warm-up avoids.
 #
 # ## What keeps a model from memorising its training data?
 #
@@ -587,7 +587,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
 #
-# The model does best on words that its captions often contain, whole or in pieces. It has learned where "trägt" goes in a German relative clause, but it still fails on another clause and on "not", for which rarity alone is not the reason.
+# The model does best on words that its captions often contain. It has learned where "trägt" goes in a German relative clause, but it still fails on another clause and on "not", for which rarity alone is not the reason.
 #
 # ## Where you will meet this
 #

@@ -420,7 +420,7 @@ table(rows, seeds, corner="share of first relations right", digits=2, caption=we
 # %% [markdown]
 # When nothing moves, the captioners get 87% of the relations right on average. The relation follows the first thing about as often as the second, so it depends on both, although the first has less than a third of the second's weight.
 #
-# For every seed, the first thing matters more in the *earlier* looks and the second thing more in the look *for* the relation. The relation's map cannot show this.
+# For every seed, the first thing matters more in the *earlier* looks and the second thing more in the look *for* the relation. The relation's map shows only the last of these looks.
 #
 # ## A map that shows something else
 #

@@ -403,7 +403,7 @@ reveal("16.hardest", min(means, key=means.get))
 figures.draw_by_kind(right)
 
 # %% [markdown]
-# With two hops, the networks get the fewest "yes or no" questions right. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
+# With two hops, the networks get "yes or no" questions wrong most often. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
 # To see how two hops can be enough for three facts, we hid one fact at a time from both hops in all five networks. Which facts does an answer need?
 

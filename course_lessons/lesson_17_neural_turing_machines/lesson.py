@@ -416,7 +416,7 @@ for N in (16, 32, 64, 128):
 table(rows, [f"{n} vectors" for n in lengths], "share of wrong bits", digits=2)
 
 # %% [markdown]
-# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has clearly more positions than vectors. With fewer positions, it overwrites what it still needs. The more vectors it copies, the more mistakes it makes, even with 128 positions, so room is not all it needs.
+# With 10 or 20 vectors, this machine makes almost no mistakes as long as it has clearly more positions than vectors. With fewer positions, it overwrites what it still needs. With 40 or 80 vectors, it makes mistakes even with 128 positions, so room is not all it needs.
 #
 # What else goes wrong? For 40 vectors and 128 positions, we compare where each vector was written with where the read head looks for it. Does the read head always keep up?
 

@@ -302,7 +302,7 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# The switch gets most of the words wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, a batch asks four by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
+# The switch gets most of the words wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, four experts have work by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
 #
 # The two experts get 43% of the words right, more than two whole languages out of eight would give, so they store parts of more than two.
 #

@@ -344,7 +344,7 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key reads exactly what was written for it. The paper computes a new β at each step and obtains its keys differently; here, β is always 1. The course's `delta` scales queries and keys to length 1 and does the work of the loop below for all steps at once.
+# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key reads exactly its value right after the write. The paper computes a new β at each step and obtains its keys differently; here, β is always 1. The course's `delta` scales queries and keys to length 1 and does the work of the loop below for all steps at once.
 #
 # In our ten steps, key 106 has the value 1 at step 0 and 3 at step 6. What does this key read after each of these steps?
 
@@ -398,7 +398,7 @@ for name, one in ours.items():
 #
 # ## Which one wins?
 #
-# We have trained each of the five on both tasks as above, with five seeds. In the delta rule, each head has its own 16-dimensional memory. Each line is the mean of five runs, within a band from the lowest to the highest.
+# We have trained each of the five on both tasks as above, with five seeds. In the delta rule, each head has its own 16 × 16 memory. Each line is the mean of five runs, within a band from the lowest to the highest.
 
 # %% tags=["nbval-check-output"]
 predict("20.wins", ...)
@@ -431,7 +431,7 @@ figures.without_overwriting()
 figures.by_phi()
 
 # %% [markdown]
-# After 600 steps, the reason is mostly its φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, yet it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
+# After 600 steps, linear attention is last mostly because of its φ: relu(x) gets more than twice as many answers right as elu(x) + 1, with or without the division. After 3,000 steps, with the division, the shares are 0.67 and 0.60. With x itself and no division, linear attention still only adds, yet it gets 0.73. The products can then be negative, so their sum can be negative or near 0, and dividing by it does harm.
 #
 # Why does overwriting cost answers in `once`? This task writes 32 to 128 different keys, but in 16 dimensions at most 16 keys can be orthogonal. A new key therefore **overlaps** with old ones: its dot product with them is not 0. In either memory, an old key then also reads part of the new value. But the delta rule first removes what the new key reads, and with it part of what was stored for the old keys. We write 128 random keys in one head and ask for the key from 0, 8, 32 or 96 steps ago. Which of these keys still read the correct value if the memory overwrites, and which if it only adds?
 

@@ -92,7 +92,7 @@ check("21.nucleus", nucleus)
 # 2. Each block is pre-norm: x + attention(norm1(x)), then x + network(norm2(x)). A position sees **itself and earlier positions**. In `nn.MultiheadAttention`, the `attn_mask` is T×T, and True means hidden.
 # 3. The last block is followed by `norm` and the readout, which has no weights of its own: an id's logit is the dot product with **its vector in `embedding`**.
 #
-# Each block computes the same as `nn.TransformerEncoderLayer` with `norm_first=True`, GELU and a causal mask. A block's parts are `block["norm1"]` and so on.
+# Each block computes what `nn.TransformerEncoderLayer` does with `norm_first=True`, no dropout, GELU and a causal mask. A block's parts are `block["norm1"]` and so on.
 
 
 # %%

@@ -128,7 +128,7 @@ x = torch.tensor([1.0, 2.0, 2.0])  # D
 print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 
 # %% [markdown]
-# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. RMSNorm keeps the signs, unlike layer norm (right), which subtracts the mean.
+# The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. With g = 1, RMSNorm keeps the signs, unlike layer norm (right), which subtracts the mean.
 #
 # **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate: it multiplies the output of the second elementwise. A third matrix projects the product back to dimension D:
 #
@@ -481,7 +481,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # ## How does it copy?
 #
-# In lesson 21's small model, one head looks at the previous token, and a later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
+# In lesson 21's model of two attention layers, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
 # We give the model 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so we leave this token out of the copy's mean loss.
 
@@ -599,7 +599,7 @@ plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=rig
 #
 # ## Back to "not"
 #
-# Lesson 01 began with four cases: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody deliberately trained for it?
+# Remember the four cases of lesson 01: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody deliberately trained for it?
 #
 # We show the model four labelled reviews and let it predict the label of a fifth. Its score is the log probability of " positive" minus the log probability of " negative".
 
@@ -660,7 +660,7 @@ figures.shares_of_reviews()
 #
 # ## So: what is inside the models that we use every day?
 #
-# You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
+# You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases or the factor √D and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
 # Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. The readout differs as well: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 

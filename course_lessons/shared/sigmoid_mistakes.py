@@ -24,5 +24,5 @@ def product_turned(rows, shape, written, where):
     """Say that the factors are in the wrong order: `rows`, of this shape with D last, should come first; what is written runs only `where`."""
     return (
         "The two factors are in the wrong order. In a matrix product the axis that disappears is the last one on the left. "
-        f"Here that is D, so `{rows}` ({shape}) comes first. `{written}` runs only {where}, and then gives an incorrect result."
+        f"Here that is D, so `{rows}` ({shape}) comes first. `{written}` runs only {where}, and may then give an incorrect result."
     )

@@ -66,7 +66,7 @@ task.changed(
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. Here each word and each state is a row of a batch, so the matrices come last and are transposed. As written, the formula runs only if B, E and D happen to fit, and then gives an incorrect result.",
+    "The formula is for one word, a column. Here each word and each state is a row of a batch, so the matrices come last and are transposed. As written, the formula runs only if B, E and D happen to fit, and may then give an incorrect result.",
     {
         "the product of x and weight_x": lambda x, turned: turned.T @ x,
         "the product of state and weight_s": lambda state, turned: turned.T @ state,

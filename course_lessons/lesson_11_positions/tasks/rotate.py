@@ -1,4 +1,4 @@
-"""Task 11.rotate: pairs across the halves of a word's vector, turned by an angle that grows with the word's position (Su et al. 2021; pairs as in LLaMA's code)."""
+"""Task 11.rotate: pairs across the halves of a word's vector, turned by an angle that grows with the word's position (Su et al. 2021; pairs as in GPT-NeoX's code)."""
 
 from operator import add, mul, sub
 

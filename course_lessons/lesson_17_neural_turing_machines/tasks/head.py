@@ -148,7 +148,7 @@ task.changed_each(
     ("previous_as_they_are", "You use the previous weights in full. Their share is 1 - g, where g is the gate.", {"the share of previous": lambda one, gate: torch.ones_like(gate)}),
     ("multiplied", "You multiply the content part by the part from the previous weights. Add them.", {"the interpolated weights": mul}),
     ("gate_turned_round", "Your gate is the wrong way round: a gate of 1 should give the weights by content, and a gate of 0 the previous ones.", {"gate": lambda gate: 1 - gate}),
-    ("content_only", "You leave out the gate and the previous weights, so the head cannot move. Add gate times content and (1 minus gate) times previous.", {"gate": lambda gate: 1 + 0 * gate}),
+    ("content_only", "You leave out the gate and the previous weights, so the head cannot walk. Add gate times content and (1 minus gate) times previous.", {"gate": lambda gate: 1 + 0 * gate}),
     # The shift
     ("direction_reversed", "You shift the weights the wrong way, as conv1d does, which does not flip the kernel. The last entry of the kernel shifts weight forward, from position i to i + K // 2.", {"the shifted weights": lambda mixed, kernel: _moves(mixed, kernel.flip(1))}),
     ("no_shift", "The kernel has no effect: nothing is shifted. Each of its entries shifts the weights by a different amount, and the results are added up.", {"the shifted weights": left_out}),

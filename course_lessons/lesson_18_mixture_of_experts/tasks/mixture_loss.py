@@ -153,5 +153,5 @@ task.changed_each(
     ("gate_of_zero_nearest", "You subtract the largest exponent of all experts. If that expert has a gate of 0 and all others are far away, only 0 is left, and log 0 is minus infinity. Add the logarithms of the gates before you take the maximum, or use torch.logsumexp.", {"the log likelihoods": _over_the_largest}),
     ("log_softmax_for_logsumexp", "You use log_softmax, which returns one number for each expert. Use torch.logsumexp, which adds up over the experts: one number per row.", {"the log likelihoods": lambda exponents: exponents.log_softmax(1)}),
     ("softmax_over_the_batch", "Your logsumexp runs over the batch, axis 0. Each row of the batch has its own sum, over the experts: axis 1.", {"the log likelihoods": lambda exponents: exponents.logsumexp(0)}),
-    ("constant_added", "You add the constant of a normal distribution, D/2 times log 2π. This constant would make the loss a likelihood, but the equation leaves it out.", {"result": lambda loss, *, target: loss + target.shape[1] / 2 * log(2 * pi)}),
+    ("constant_added", "You add the constant of a normal distribution, D/2 times log 2π. With it, the loss would be a negative log likelihood, but the equation leaves it out.", {"result": lambda loss, *, target: loss + target.shape[1] / 2 * log(2 * pi)}),
 )  # fmt: skip
