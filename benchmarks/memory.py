@@ -18,7 +18,7 @@ from course_utils.data.stories import KINDS, stories
 from course_utils.models.memory import MemoryNetwork, fit, memory_hop, score
 
 STEPS, LINEAR, UNSEEN = 1500, 150, 10_000  # the last is the seed of the stories that nothing learns from
-CHAIN = ("who took the thing", "the move to the named place", "the move before")  # of "three facts", in their order
+CHAIN = ("who took the object", "the move to the named place", "the move before")  # of "three facts", in their order
 SETUPS = {  # what a network is made with
     "no order": {"order": False},
     "no age": {"age": False},

@@ -923,9 +923,9 @@ def _(numbers):
     "Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them",
 )
 def _(numbers):
-    whole, taken = numbers("right with all facts: ")[0], numbers("where the thing was taken: ")[0]
+    whole, taken = numbers("right with all facts: ")[0], numbers("where the object was taken: ")[0]
     taker, named, before = (
-        numbers(f"\n{fact}  ") for fact in ("who took the thing", "the move to the named place", "the move before")
+        numbers(f"\n{fact}  ") for fact in ("who took the object", "the move to the named place", "the move before")
     )  # three times a mean, the lowest and the highest: hop 1, hop 2, right without it
     looked = min(taker[0], before[3]) > 0.5 and max(named[0], named[3]) < 0.2
     return whole > 0.85 and abs(named[6] - whole) < 0.01 and before[8] < 0.2 and looked and taken == 0.92

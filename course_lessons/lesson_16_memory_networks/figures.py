@@ -62,7 +62,7 @@ def compare_with_votes(network, texts, asked):
 
 @torch.no_grad()
 def draw_what_is_followed(networks, texts, asked):
-    """Draw what networks say in the stories in which the person who took the thing is elsewhere: `networks` maps a row to a list."""
+    """Draw what networks say in the stories in which the person who took the object is elsewhere: `networks` maps a row to a list."""
     person_at, marks = trails(texts).person_at, {}
     fails = person_at != asked.answer  # N
     for row, some in networks.items():
@@ -85,13 +85,13 @@ def _where_taken(story):
 def each_fact_hidden():
     """Return a table for "three facts": the weight of each of two hops on each fact, and the share right if neither hop reads it."""
     rows = {}
-    for number, name in enumerate(("who took the thing", "the move to the named place", "the move before"), 1):
+    for number, name in enumerate(("who took the object", "the move to the named place", "the move before"), 1):
         weights = [_stored("linear start", "three facts", 2, f"hop{hop}_fact{number}") for hop in (1, 2)]
         rows[name] = [*weights, by_seed("three_facts", "right", hidden=name)]
     texts, _ = stories("three facts", number=1000, seed=10_000)  # those of the measurement
     taken = sum(_where_taken(story) == story.answer for story in texts) / len(texts)
     right = _stored("linear start", "three facts", 2).mean()
-    caption = f"five networks, right with all facts: {right:.2f}; where the thing was taken: {taken:.2f}"
+    caption = f"five networks, right with all facts: {right:.2f}; where the object was taken: {taken:.2f}"
     return table(rows, ["weight of hop 1", "weight of hop 2", "right without it"], "fact", 2, caption)
 
 
