@@ -71,11 +71,11 @@ def nucleus(logits, p):
     """
     ### BEGIN SOLUTION
     probabilities = logits.softmax(-1)  # V
-    order = probabilities.argsort(descending=True, stable=True)
-    ordered = probabilities[order]
+    places = probabilities.argsort(descending=True, stable=True)
+    ordered = probabilities[places]
     before = ordered.cumsum(-1) - ordered  # the sum of all that are more probable
     kept = torch.zeros_like(probabilities)
-    kept[order] = ordered * (before < p)
+    kept[places] = ordered * (before < p)
     return kept / kept.sum()
     ### END SOLUTION
 

@@ -31,7 +31,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In this lesson, the two differ only in their attention mask and in what they learn to predict.
 #
-# Lesson 10's multi-head attention gets one addition, the lines about a **cache**; the example below shows what they are for. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words, and S is T plus the number of words in the cache.
+# Here is lesson 10's multi-head attention, with `split` written out. It keeps its weights for a later test and has a **cache**, a list of the keys and values of what has been read, empty at first. The example below shows why. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words, and S is T plus the number of words in the cache.
 
 
 # %%
@@ -44,15 +44,15 @@ class MultiHeadAttention(nn.Module):
         self.W_V = nn.Linear(D, D)
         self.W_O = nn.Linear(D, D)
 
-    def forward(self, x, mask, cache=None):  # B T D, T S
+    def forward(self, x, mask, cache=None):  # B T D, T S, [] or [k, v]
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         v = self.W_V(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
-        if cache:  # neither None nor empty: something has been read
+        if cache:  # neither None nor []
             k = torch.cat([cache[0], k], dim=2)  # B H S d
             v = torch.cat([cache[1], v], dim=2)  # B H S d
         if cache is not None:
-            cache[:] = [k, v]  # replaces what the list contains
+            cache[:] = [k, v]  # [:] changes the caller's list
         scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
         context = self.weights @ v  # B H T d
@@ -66,8 +66,8 @@ class MultiHeadAttention(nn.Module):
 torch.manual_seed(0)
 attention = MultiHeadAttention(D=8, H=2)
 x = torch.randn(1, 5, 8)  # B T D: five words
-all_words = torch.ones(5, 5, dtype=torch.bool)  # T T
-masks = {"BERT": all_words, "GPT": all_words.tril()}  # tril: itself and earlier ones
+full = torch.ones(5, 5, dtype=torch.bool)  # T T: each word sees all
+masks = {"BERT": full, "GPT": full.tril()}  # tril: itself and earlier ones
 for name, mask in masks.items():
     alone = attention(x[:, :4], mask[:4, :4])  # B 4 D
     with_fifth = attention(x, mask)[:, :4]  # B 4 D
@@ -75,7 +75,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store them while it writes, whereas BERT would have to recompute them for each new word. That is what the cache is for. It is an empty list at first and then contains the keys and values of everything read so far. With `cache=None`, nothing is stored.
+# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store them while it writes, whereas BERT would have to recompute them for each new word. That is what the cache is for. With `cache=None`, nothing is stored.
 #
 # ## The model
 #
@@ -105,14 +105,14 @@ class Layer(nn.Module):
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# We call the model on the 5 characters of "a cat". How many predictions does it make?
+# Lesson 11's function for P comes first. Then we call the model on the 5 characters of "a cat". How many predictions does it make?
 
 
 # %%
 def sinusoidal_positions(T, D):
     position = torch.arange(T)[:, None]  # T 1
     angle = position * 10_000 ** (-torch.arange(0, D, 2) / D)  # T D/2
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # T D
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # T D/2 2 → T D
 
 
 # %% tags=["nbval-check-output"]
@@ -129,13 +129,13 @@ class GPT(nn.Module):
     def forward(self, ids, cache=None):  # B T; cache: one list for each layer
         start = 0  # how many positions have been read
         if cache and cache[0]:
-            start = cache[0][0].shape[2]  # S of the first layer's keys, B H S d
+            start = cache[0][0].shape[2]  # layer 0's keys: B H start d
         end = start + ids.shape[1]
         x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
-        # row t belongs to position start + t, so its last True is there
+        # row t is position start + t: tril(start) is True up to column start + t
         mask = torch.ones(end - start, end, dtype=torch.bool).tril(start)  # T S
         for i, layer in enumerate(self.layers):
-            x = layer(x, mask, cache[i] if cache else None)  # B T D
+            x = layer(x, mask, None if cache is None else cache[i])  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
@@ -157,9 +157,9 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
 # %%
-train = tales(6000, seed=1)  # rows of 65 characters, whose last tale is cut off
+train = tales(6000, seed=1)  # 6,000 rows of 65 characters, the last tale cut off
 test = tales(400, seed=2)
-# each row begins with a line break, which has no surprise in test.bits
+# test.ids: B 65, a line break first; test.bits: B 64, without it
 text = decode(test.ids[3, 1:])
 print(text)
 print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
@@ -170,12 +170,12 @@ plots.surprise(text, {"what the rules leave open": test.bits[3]})
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character.
+# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character. The training loop is `train_model` from lesson 13, with 700 batches of 16 rows and a warm-up of 20 steps.
 
 
 # %%
 def bits_of_each(model, ids):  # B T+1
-    logits = model(ids[:, :-1])  # B T V: the last character has none after it
+    logits = model(ids[:, :-1])  # B T V: nothing follows the last character
     target = ids[:, 1:]  # B T: the character after each
     # cross_entropy wants the axis of the characters second: B V T
     nats = cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
@@ -191,7 +191,7 @@ def train_on_tales(model, steps=700):
 
 
 # %% [markdown]
-# The training loop is `train_model` from lesson 13, with a warm-up of 20 steps. We train on 700 batches of 16 rows. How many bits per character will the model need for unseen tales?
+# How many bits per character will the model need for unseen tales?
 
 # %% tags=["nbval-check-output"]
 predict("21.bits", ...)
@@ -200,19 +200,19 @@ predict("21.bits", ...)
 print("Bits per character for tales that our GPT has not seen:")
 train_on_tales(model)
 with torch.no_grad():
-    by_model = bits_of_each(model, test.ids)  # B T
-reveal("21.bits", round(by_model.mean().item(), 2))
+    model_bits = bits_of_each(model, test.ids)  # B T
+reveal("21.bits", round(model_bits.mean().item(), 2))
 
 # %% [markdown]
 # How close is our GPT to the limit? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for the vowel and log₂ 14 = 3.81 for the consonant, 3.06 on average. The last row shows the mean of five GPTs trained for three times as long, with the lowest and highest values in brackets. Does our GPT copy?
 
 # %%
-copied = letters_to_copy(test.ids)  # B T: True at letters that can be copied
-found = {"the rules": test.bits, "our GPT": by_model}
+can_copy = letters_to_copy(test.ids)  # B T: without each row's first character
+found = {"the rules": test.bits, "our GPT": model_bits}
 rows = {}
 for name, bits in found.items():
-    rows[name] = [bits.mean(), bits[copied].mean()]
-longer = by_seed("longer", "bits")  # stored results, one for each of five seeds
+    rows[name] = [bits.mean(), bits[can_copy].mean()]
+longer = by_seed("longer", "bits")  # stored results of five longer runs
 rows["five GPTs, 2,100 steps"] = [longer, by_seed("longer", "to_copy")]
 columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
@@ -234,16 +234,15 @@ table(rows, columns, corner="unseen tales", digits=2)
 # %% tags=["nbval-check-output"]
 def top_k(p, k):  # V
     smallest = p.topk(k).values[-1]  # of those that are kept
-    kept = p.where(p >= smallest, 0.0)
+    kept = p.masked_fill(p < smallest, 0.0)
     return kept / kept.sum()
 
 
 def nucleus(p, threshold):  # V
-    ordered, order = p.sort(descending=True, stable=True)
-    before = ordered.cumsum(0) - ordered  # the sum of all that are more probable
-    ordered = ordered.where(before < threshold, 0.0)
+    ordered, places = p.sort(descending=True, stable=True)  # ties keep their order
+    before = ordered.cumsum(0) - ordered  # sum before each: 0, 0.5, 0.8, 0.95 below
     kept = torch.zeros_like(p)
-    kept[order] = ordered  # each back in its own place
+    kept[places] = ordered.masked_fill(before >= threshold, 0.0)  # back in their places
     return kept / kept.sum()
 
 
@@ -261,16 +260,16 @@ print("nucleus 0.9  ", nucleus(p, 0.9))
 
 # %%
 @torch.no_grad()
-def write(model, prompt, distribution, seed=0, longest=64, cache=None):
+def write(model, prompt, adjust, seed=0, longest=64, cache=None):
     generator = torch.Generator().manual_seed(seed)
     ids = encode(prompt)[None]  # 1 T
-    new = ids  # what the model reads next
+    to_read = ids  # 1 T
     while ids.shape[1] < longest:
-        logits = model(new, cache)[0, -1]  # V; the call extends the cache
-        p = distribution(logits)  # V
+        logits = model(to_read, cache)[0, -1]  # V; the call extends the cache
+        p = adjust(logits)  # V: probabilities
         next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
-        new = ids if cache is None else next_id
+        to_read = ids if cache is None else next_id
     return decode(ids[0]).strip("\n").replace("\n", " | ")
 
 
@@ -287,16 +286,16 @@ def at_temperature_2(logits):  # V
 
 
 # %%
-prompt = "\nthere was a mouse called Vom. "
-for distribution in (most_probable, from_nucleus, at_temperature_2):
-    print(distribution.__name__)
+prompt = "\nthere was a mouse called Vom. "  # a line break first, as in training
+for adjust in (most_probable, from_nucleus, at_temperature_2):
+    print(adjust.__name__)
     for seed in (1, 2):
-        print("   ", write(model, prompt, distribution, seed))
+        print("   ", write(model, prompt, adjust, seed))
 
 # %% [markdown]
 # Always choosing the most probable character gives the same text twice, because no randomness is involved. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples.
 #
-# Without a cache, the model rereads the whole text for each character. With a cache, it reads only the newest character, because the keys and values of the others are stored. Is the text the same, and how much faster is it written? To make the difference in time visible, we use a larger, untrained model.
+# Without a cache, the model rereads the whole text for each character. With a cache, it reads only the newest character, because the keys and values of the others are stored. Is the text the same, and how much faster is it written? To make the difference visible, we use a larger, untrained model.
 
 # %%
 without = write(model, prompt, most_probable)
@@ -330,8 +329,8 @@ for name, cache in caches.items():
 class AttentionAlone(nn.Module):
     def __init__(self, N, D=64):
         super().__init__()
-        self.embedding = nn.Embedding(WORDS, D)
-        self.P = sinusoidal_positions(WORDS + 1, D)  # T D: no text is longer
+        self.embedding = nn.Embedding(WORDS, D)  # WORDS: 32 different words
+        self.P = sinusoidal_positions(WORDS + 1, D)  # T D: all words, then one again
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
@@ -341,7 +340,7 @@ class AttentionAlone(nn.Module):
         for i, layer in enumerate(self.layers):
             mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
             if hide and i == 0:
-                mask.diagonal(-hide).fill_(False)  # the word so many places back
+                mask.diagonal(-hide).fill_(False)  # row t cannot see t - hide
             x = x + layer(x, mask)  # B T D
         return self.readout(x[:, -1])  # B V: for the word after the last one
 
@@ -363,7 +362,8 @@ def train_to_recall(model, seed=0):
 torch.manual_seed(0)
 copier = AttentionAlone(N=2)
 train_to_recall(copier)
-words, answers = recall_next(500, 12, torch.Generator().manual_seed(10_000))  # B T+1, B
+generator = torch.Generator().manual_seed(10_000)  # not one of training's
+words, answers = recall_next(500, 12, generator)  # B T+1, B
 with torch.no_grad():
     right = copier(words).argmax(-1) == answers  # B
 print("text  ", words[0].tolist())
@@ -388,18 +388,18 @@ figures.draw_layers(copier, words[0])
 # The table's **induction score** is the mean weight that, in the last layer, the last word gives to the word to copy. The last two rows are stored results of five models with two layers, including ours, and five with one. In which rows does copying fail?
 
 # %%
-same = words[:, :-1] == words[:, -1:]  # B T: True once in each text
-first = same.int().argmax(1)  # B: where it is True
-each = torch.arange(500)  # B
+matches = words[:, :-1] == words[:, -1:]  # B T: True at the last word's first mention
+first = matches.int().argmax(1)  # B: where it is True
+texts = torch.arange(500)  # B: [texts, first] is one place in each text
 replaced = words.clone()
-replaced[each, first] = (words[each, first] + 1) % WORDS
+replaced[texts, first] = (words[texts, first] + 1) % WORDS  # a different word
 
 
 @torch.no_grad()
 def measure(words, hide=0):
     right = copier(words, hide).argmax(-1) == answers  # B
-    weights = copier.layers[1].weights  # B 1 T T: one head
-    to_copy = weights[each, 0, -1, first + 1]  # B: of the last word on the one to copy
+    weights = copier.layers[1].weights[:, 0, -1]  # B T+1: the last word's, in this call
+    to_copy = weights[texts, first + 1]  # B: on the word to copy
     return [right.float().mean(), to_copy.mean()]
 
 
@@ -417,7 +417,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct; guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer's head, which finds the word after an earlier 6, is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model is hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head has to see an equal letter before the one to copy. To test this, we change the first mention of a name and count the bits at the second mention. With *Tom* at the first mention, its "o" is still in the same place but no longer follows a "V"; to test the "m", we use *Vim*.
+# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head has to see an equal letter before the one to copy. To test this, we change the first mention of a name and count the bits at the second mention. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*.
 #
 # Perhaps the GPTs use the name's position instead. Without the first word, "there", everything else moves 5 positions to the left; with "zebra" in its place, nothing moves. Before you run the second cell, guess which change makes copying worse.
 
@@ -452,12 +452,13 @@ figures.copying_in_retold_tales()
 # | `cache` | KV cache | `past_key_values`, since version 5.24 `cache` |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 #
-# The next cell compares our mask for two new words after three cached ones with PyTorch's mask.
+# The next cell compares our mask with PyTorch's.
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(1, 2, 8)  # B T d: two new words
-k = torch.randn(1, 5, 8)  # B S d: three cached and the two new ones
-ours = scaled_dot_product_attention(q, k, k, masks["GPT"][3:])
+k = torch.randn(1, 5, 8)  # B S d: three cached, two new; also the values
+mask = torch.ones(2, 5, dtype=torch.bool).tril(3)  # T S: as in GPT, start = 3
+ours = scaled_dot_product_attention(q, k, k, mask)
 library = scaled_dot_product_attention(q, k, k, causal_lower_right(2, 5))
 print("the same:", torch.allclose(ours, library, atol=1e-6))
 

@@ -3,6 +3,7 @@ import math
 import time
 from collections import Counter
 from contextlib import contextmanager
+from itertools import pairwise
 
 import torch
 from gguf import GGUFReader
@@ -40,10 +41,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 
 # %%
-def most_frequent_pair(words):  # {tokens of a word: how often it occurs}
+def most_frequent_pair(words):  # such as {(" ", "n", "o", "t"): 3}
     pairs = Counter()
     for tokens, count in words.items():
-        for pair in zip(tokens, tokens[1:], strict=False):
+        for pair in pairwise(tokens):
             pairs[pair] += count
     return max(pairs, key=pairs.get)  # the first of equally frequent ones
 
@@ -52,7 +53,7 @@ def merge(tokens, pair):
     merged = []
     for token in tokens:
         if merged and (merged[-1], token) == pair:
-            merged[-1] += token
+            merged[-1] += token  # joins the one before
         else:
             merged.append(token)
     return tuple(merged)
@@ -81,15 +82,16 @@ file = GGUFReader(file_or_stand_in())
 # what the file says besides the weights: sizes, tokens, merges
 facts = {name: field.contents() for name, field in file.fields.items()}
 vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
-# a merge is two tokens with a space between; a token's own space is written Ġ
+# a merge is written "Ġ n": two tokens; Ġ is a token's own space
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)  # also splits words
+# ByteLevel also splits a text into words; it adds no space in front
+as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, as_bytes])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
-kinds = zip(vocabulary, facts["tokenizer.ggml.token_type"], strict=True)
-marks = [token for token, kind in kinds if kind == 3]  # 3: never split
+kinds = facts["tokenizer.ggml.token_type"]  # 3: never split
+marks = [token for token, i in vocabulary.items() if kinds[i] == 3]
 tokenizer.add_special_tokens(marks)
 print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
 english = "A man is standing on a ladder."
@@ -121,7 +123,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x):  # … D
         mean_square = x.square().mean(-1, keepdim=True)  # … 1
-        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D
+        return self.weight * x * (mean_square + self.eps).rsqrt()  # … D; rsqrt: 1 / √
 
 
 x = torch.tensor([1.0, 2.0, 2.0])  # D
@@ -161,31 +163,31 @@ class SwiGLU(nn.Module):
 def turn(x, sin, cos):  # … T d, T d/2, T d/2
     a = x[..., 0::2]  # the first number of each pair
     b = x[..., 1::2]  # the second one
-    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # … T d/2 2
     return turned.flatten(-2)  # … T d
 
 
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     B, H, T, d = q.shape
     G, S = k.shape[1:3]
-    q = q.reshape(B, G, -1, d)  # B G H/G·T d: a group's heads below each other
-    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S: heads apart again
-    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: the last T of S
+    stacked = q.reshape(B, G, H // G * T, d)  # a group's heads below each other
+    scores = (stacked @ k.mT).view(B, H, T, S) / d**0.5  # B H T S: heads apart again
+    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: queries come last
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
     context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
     return context.view(B, H, T, d), weights
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat each group's keys and values H / G times. We also compute the size of SmolLM2's cache for 2,048 positions in float32, with and without groups.
+# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat each group's H / G times. SmolLM2 has 30 layers and heads of width 64. How large is its cache for 2,048 positions in float32, with and without groups?
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
 k = torch.randn(2, 3, 5, 64)  # B G S d
 v = torch.randn(2, 3, 5, 64)  # B G S d
 ours, _ = grouped_attention(q, k, v)
-for_each_head = [part.repeat_interleave(3, dim=1) for part in (k, v)]  # B H S d
-library = scaled_dot_product_attention(q, *for_each_head, is_causal=True)
+keys, values = (shared.repeat_interleave(3, dim=1) for shared in (k, v))  # B H S d
+library = scaled_dot_product_attention(q, keys, values, is_causal=True)
 print("same as PyTorch's:", torch.allclose(ours, library, atol=1e-5))
 for groups in (9, 3):
     numbers = 2 * 30 * groups * 64 * 2048  # k and v, 30 layers, groups, d, positions
@@ -207,12 +209,12 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x, angles, cache=None):  # B T D, (sin, cos) T d/2 each
+    def forward(self, x, sin_cos, cache=None):  # B T D, T d/2 each
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
-        q = turn(q, *angles)
-        k = turn(k, *angles)
+        q = turn(q, *sin_cos)
+        k = turn(k, *sin_cos)
         if cache:
             k = torch.cat([cache[0], k], dim=2)  # B G S d
             v = torch.cat([cache[1], v], dim=2)  # B G S d
@@ -239,8 +241,8 @@ class Layer(nn.Module):
         self.attention = SubLayer(D, Attention(D, H, G))
         self.feed_forward = SubLayer(D, SwiGLU(D, F))
 
-    def forward(self, x, angles, cache=None):  # B T D
-        return self.feed_forward(self.attention(x, angles, cache))  # B T D
+    def forward(self, x, sin_cos, cache=None):  # B T D
+        return self.feed_forward(self.attention(x, sin_cos, cache))  # B T D
 
 
 # %% [markdown]
@@ -266,11 +268,11 @@ class Llama(nn.Module):
     def forward(self, ids, cache=None):  # B T
         start = 0
         if cache and cache[0]:
-            start = cache[0][0].shape[2]
-        angles = self.angles(start, ids.shape[1])  # (sin, cos) T d/2 each
+            start = cache[0][0].shape[2]  # layer 0's keys: B G start d
+        sin_cos = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
-            x = layer(x, angles, cache[i] if cache else None)  # B T D
+            x = layer(x, sin_cos, None if cache is None else cache[i])  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
@@ -289,17 +291,17 @@ class Llama(nn.Module):
 # %% tags=["nbval-check-output"]
 def unpack(blocks):  # R 20, each row a block of 20 bytes
     # view(torch.float16) keeps the bytes and reads two of them as one number
-    scale = blocks[:, :2].contiguous().view(torch.float16).float()  # R 1
-    minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # R 1
-    low = blocks[:, 4:] & 15  # R 16: the low half of each byte
-    high = blocks[:, 4:] >> 4  # R 16: the high half
+    scale = blocks[:, :2].view(torch.float16).float()  # R 1
+    minimum = blocks[:, 2:4].view(torch.float16).float()  # R 1
+    low = blocks[:, 4:] % 16  # R 16: the low half of each byte
+    high = blocks[:, 4:] // 16  # R 16: the high half
     return torch.cat([low, high], dim=1) * scale + minimum  # R 32
 
 
 shared = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
-halves = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
-numbers = unpack(torch.cat([shared, halves])[None])[0]  # 32
-print("numbers 0 and 16:", numbers[0].item(), numbers[16].item())
+packed = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
+weights = unpack(torch.cat([shared, packed]).view(1, 20))[0]  # 32
+print("weights 0 and 16:", weights[0].item(), weights[16].item())
 
 # %% [markdown]
 # The low half of 47 is 15, which gives 0.5 · 15 - 4 = 3.5, and the high half is 2, which gives -3 ([`22.unpack`](../exercises/22_real_language_model_exercises.ipynb)). The embedding uses eight bits per weight, with a scale for every 32 weights and no minimum, and the norms are in float32.
@@ -318,18 +320,18 @@ NAMES = {
 
 def load(file):
     weights = {}
-    for tensor in file.tensors:
-        parts = tensor.name.split(".")  # such as blk.16.attn_q.weight
+    for stored in file.tensors:
+        parts = stored.name.split(".")  # blk.16.attn_q.weight: 16 and weight stay
         name = ".".join(NAMES.get(part, part) for part in parts)
-        data = torch.tensor(tensor.data)  # rows of bytes, or of numbers
-        kind = tensor.tensor_type.name
+        data = torch.tensor(stored.data)  # rows of bytes, or of numbers
+        kind = stored.tensor_type.name
         if kind == "Q4_1":  # four bits, with a minimum
             blocks = data.view(-1, 20)
-            data = unpack(blocks).view(len(data), -1)
+            data = unpack(blocks).view(len(data), -1)  # as many rows as before
         elif kind == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
-            scale = blocks[:, :2].contiguous().view(torch.float16).float()
-            numbers = blocks[:, 2:].contiguous().view(torch.int8)
+            scale = blocks[:, :2].view(torch.float16).float()
+            numbers = blocks[:, 2:].view(torch.int8)  # signed, from -128 to 127
             data = (numbers * scale).view(len(data), -1)
         weights[name] = data
     return weights
@@ -349,17 +351,17 @@ sizes = {letter: facts[f"llama.{name}"] for letter, name in SIZES.items()}
 with torch.device("meta"):
     mine = Llama(len(vocabulary), **sizes)
 mine.load_state_dict(load(file), assign=True)
-mine.requires_grad_(False)
+mine.requires_grad_(False)  # we do not train it
 parameters = sum(weights.numel() for weights in mine.parameters())
 print(f"{sizes}, {parameters:,} parameters")
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
-# stored: the 20 tokens, and for each of them the logit from `transformers`
+# stored for text 0, this prompt: 20 tokens, and for each the logit
 tokens, runs = measured("llama_logits", "logit", "token", text=0)
 reference = torch.tensor(runs[0])  # 20: the only run
 logits = mine(ids)[0, -1]  # V
-ours = logits[torch.tensor(tokens).long()]  # 20
+ours = logits[[int(token) for token in tokens]]  # 20: stored as floats
 difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
@@ -413,7 +415,7 @@ figures.table_of_mistakes()
 #
 # ## It writes
 #
-# Now our model can write. With the cache, it reads only the newest token at each step. How much faster does this make it?
+# With the cache, our model reads only the newest token at each step. How much faster does it write?
 
 
 # %%
@@ -425,15 +427,15 @@ def best_token(logits):  # V
 def write(prompt, choose=best_token, steps=60, cached=True):
     ids = tokenizer.encode(prompt).ids
     cache = [[] for _ in mine.layers] if cached else None
-    new = ids  # what has not been read yet
+    length = len(ids)  # of the prompt
+    to_read = ids
     for _ in range(steps):
-        logits = mine(torch.tensor([new]), cache)[0, -1]  # V
+        logits = mine(torch.tensor([to_read]), cache)[0, -1]  # V
         next_id = choose(logits)
         if next_id == tokenizer.token_to_id("<|im_end|>"):
             break
-        ids = [*ids, next_id]
-        new = [next_id] if cached else ids
-    length = len(tokenizer.encode(prompt).ids)
+        ids.append(next_id)
+        to_read = [next_id] if cached else ids
     return tokenizer.decode(ids[length:])  # without the prompt
 
 
@@ -461,8 +463,8 @@ print(texts)  # a set: equal texts are kept once
 
 # %%
 def chat(question, choose=best_token, steps=40):
-    turns = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
-    return write(turns, choose, steps)
+    prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    return write(prompt, choose, steps)
 
 
 def nucleus_token(logits):  # V
@@ -483,22 +485,22 @@ print("-", chat("Who was Goethe?").strip())
 #
 # In lesson 21's model of two attention layers, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
-# We give the model 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so we leave this token out of the copy's mean loss.
+# We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so we leave this token out of the copy's mean loss.
 
 # %%
 random = torch.Generator().manual_seed(0)
-once = torch.randint(1000, 20_000, (4, 40), generator=random)  # B 40
+once = torch.randint(1000, 20_000, (4, 40), generator=random)  # B 40: no marks
 start = torch.full((4, 1), tokenizer.token_to_id("<|im_start|>"))  # B 1
 rows = torch.cat([start, once, once], dim=1)  # B 81
 
 
 @torch.no_grad()
 def nats_of_each(ids):  # B T+1
-    logits = mine(ids[:, :-1])  # B T V
+    logits = mine(ids[:, :-1])  # B T V; logits.mT: B V T
     return cross_entropy(logits.mT, ids[:, 1:], reduction="none")  # B T
 
 
-nats = nats_of_each(rows)  # B 80
+nats = nats_of_each(rows)  # B 80: 0 to 39 the first copy, 40 to 79 the second
 print(f"first time:  {nats[:, :40].mean():.2f} nats a token")
 print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
@@ -515,12 +517,13 @@ def mean_weight(back):  # on the position this many places back
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
         there = weights.diagonal(-back, dim1=-2, dim2=-1)  # B H T-back
-        found.append(there[..., -39:].mean(dim=(0, 2)))  # H
+        second = there[..., -39:]  # B H 39: queries in the second copy
+        found.append(second.mean(dim=(0, 2)))  # H
     return torch.stack(found)  # N H
 
 
-nats_of_each(rows)  # called only because each layer keeps its weights
-for name, back in {"previous token": 1, "induction": 39}.items():
+nats_of_each(rows)  # again, so that the layers keep these rows' weights
+for name, back in {"previous token": 1, "induction": 40 - 1}.items():
     weight = mean_weight(back)  # N H
     flat = weight.flatten()  # N·H: head h of layer n is at 9n + h
     best = flat.topk(4).indices.tolist()
@@ -553,8 +556,8 @@ prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
 
 def measure():
     second = nats_of_each(rows)[:, 41:].mean()
-    looks = mean_weight(39)[18, 6]  # while it read these rows
-    return [second, looks, nats_of_each(prose).mean()]
+    weight = mean_weight(39)[18, 6]  # of head 18.6, kept by the call above
+    return [second, weight, nats_of_each(prose).mean()]
 
 
 results = {"none": measure()}
@@ -574,24 +577,25 @@ reveal("22.one_head", "a")
 #
 # ## What does a head do when it has nothing to find?
 #
-# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? For a paragraph of prose, the first plot shows each layer's mean weight on the first token. The second shows the length of the first token's vector after each layer and the median length of the others, on a logarithmic scale.
+# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? For a paragraph of prose after a mark, the first plot shows each layer's mean weight on the first token. The second shows the length of the first token's vector after each layer and the median length of the others, on a logarithmic scale.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
 x = mine.embedding(ids)  # 1 T D
-angles = mine.angles(0, ids.shape[1])
+sin_cos = mine.angles(0, ids.shape[1])  # T d/2 each
 on_first = []
 lengths = []
 for layer in mine.layers:
-    x = layer(x, angles)  # 1 T D
-    on_first.append(layer.attention.f.weights[0, :, 1:, 0].mean())  # over heads, T
+    x = layer(x, sin_cos)  # 1 T D
+    weights = layer.attention.f.weights[0]  # H T T
+    on_first.append(weights[:, 1:, 0].mean())  # queries 1, 2, …, key 0
     norms = x[0].norm(dim=-1)  # T
     lengths.append([norms[0], norms[1:].median()])
-lengths = torch.tensor(lengths).log10()  # N 2
+first, others = torch.tensor(lengths).log10().T  # N each
 left, right = plots.axes(2)
 runs = {"all heads": torch.stack(on_first)[None]}  # one run, N layers
 plots.curves(range(30), runs, "layer", "weight on the first token", ax=left)
-runs = {"first token": lengths[None, :, 0], "median of the others": lengths[None, :, 1]}
+runs = {"first token": first[None], "median of the others": others[None]}
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
@@ -615,7 +619,7 @@ Sentiment: positive
 
 Review: not worth your time
 Sentiment: negative"""
-POSITIVE = tokenizer.encode(" positive").ids[0]
+POSITIVE = tokenizer.encode(" positive").ids[0]  # its only token
 NEGATIVE = tokenizer.encode(" negative").ids[0]
 
 

@@ -225,13 +225,14 @@ def fit(model: nn.Module, ids: Tensor, seed=0, steps=700, batch=16, rate=0.01, w
 
 def top_k(p: Tensor, k: int) -> Tensor:
     """Keep the k most probable of the probabilities p, V, and divide them by their sum (Fan et al. 2018)."""
-    kept = p.where(p >= p.topk(k).values[-1], 0.0)
+    kept = p.masked_fill(p < p.topk(k).values[-1], 0.0)
     return kept / kept.sum()
 
 
 def nucleus(p: Tensor, threshold: float) -> Tensor:
     """Keep the fewest of the most probable of p, V, that sum to the threshold, divided by their sum (Holtzman et al. 2020)."""
-    ordered, order = p.sort(descending=True, stable=True)
+    ordered, places = p.sort(descending=True, stable=True)
+    before = ordered.cumsum(0) - ordered  # the sum of all that are more probable
     kept = torch.zeros_like(p)
-    kept[order] = ordered.where(ordered.cumsum(0) - ordered < threshold, 0.0)
+    kept[places] = ordered.masked_fill(before >= threshold, 0.0)
     return kept / kept.sum()

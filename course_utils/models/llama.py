@@ -60,8 +60,8 @@ def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         The contexts B×H×T×d and the weights B×H×T×S.
     """
     (B, H, T, d), (_, G, S, _) = q.shape, k.shape
-    q = q.reshape(B, G, -1, d)  # B G H/G·T d: the heads of a group, one below the other
-    scores = (q @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
+    stacked = q.reshape(B, G, H // G * T, d)  # a group's heads below each other
+    scores = (stacked @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
     causal = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)  # T S
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
     context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
@@ -82,12 +82,12 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x: Tensor, angles: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
+    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
         """Let x B×T×D attend to itself and to the cached keys and values; a cache, empty at first, takes in the new ones."""
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
-        q, k = turn(q, *angles), turn(k, *angles)
+        q, k = turn(q, *sin_cos), turn(k, *sin_cos)
         if cache:
             k = torch.cat([cache[0], k], dim=2)  # B G S d
             v = torch.cat([cache[1], v], dim=2)  # B G S d
@@ -106,9 +106,9 @@ class Layer(nn.Module):
         self.attention = SubLayer(D, Attention(D, H, G), norm)
         self.feed_forward = SubLayer(D, SwiGLU(D, F), norm)
 
-    def forward(self, x: Tensor, angles: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
+    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
         """B×T×D → B×T×D."""
-        return self.feed_forward(self.attention(x, angles, cache))
+        return self.feed_forward(self.attention(x, sin_cos, cache))
 
 
 class Llama(nn.Module):
@@ -145,11 +145,11 @@ class Llama(nn.Module):
         check_tokens(ids, self.V)
         start = 0
         if cache and cache[0]:
-            start = cache[0][0].shape[2]
-        angles = self.angles(start, ids.shape[1])  # T d/2 each
+            start = cache[0][0].shape[2]  # layer 0's keys: B G start d
+        sin_cos = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
-            x = layer(x, angles, cache[i] if cache else None)  # B T D
+            x = layer(x, sin_cos, None if cache is None else cache[i])  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
@@ -169,12 +169,12 @@ def unpack(data: Tensor, kind: str) -> Tensor:
     if kind not in ("Q4_1", "Q8_0"):
         raise CourseError(f"weights of the kind {kind} cannot be read: expected F32, Q4_1 or Q8_0")
     blocks = data.reshape(-1, 20 if kind == "Q4_1" else 34)  # one row a block
-    scale = blocks[:, :2].contiguous().view(torch.float16).float()  # blocks 1
+    scale = blocks[:, :2].view(torch.float16).float()  # blocks 1
     if kind == "Q8_0":
-        numbers = blocks[:, 2:].contiguous().view(torch.int8) * scale
+        numbers = blocks[:, 2:].view(torch.int8) * scale
     else:
-        minimum = blocks[:, 2:4].contiguous().view(torch.float16).float()  # blocks 1
-        low, high = blocks[:, 4:] & 15, blocks[:, 4:] >> 4  # blocks 16
+        minimum = blocks[:, 2:4].view(torch.float16).float()  # blocks 1
+        low, high = blocks[:, 4:] % 16, blocks[:, 4:] // 16  # blocks 16
         numbers = torch.cat([low, high], dim=1) * scale + minimum  # blocks 32
     return numbers.reshape(len(data), -1)
 
@@ -200,10 +200,10 @@ def load_smollm2(path: Path | None = None) -> Loaded:
     with torch.device("meta"):  # shapes, and no memory yet
         model = Llama(facts["llama.vocab_size"], *(facts[f"llama.{name}"] for name in SIZES))
     weights = {}
-    for tensor in file.tensors:  # such as blk.7.attn_q.weight
-        name = ".".join(NAMES.get(part, part) for part in tensor.name.split("."))
-        data = torch.tensor(tensor.data)  # a copy: rows of bytes, or numbers
-        kind = tensor.tensor_type.name
+    for stored in file.tensors:  # such as blk.7.attn_q.weight
+        name = ".".join(NAMES.get(part, part) for part in stored.name.split("."))
+        data = torch.tensor(stored.data)  # a copy: rows of bytes, or numbers
+        kind = stored.tensor_type.name
         weights[name] = data if kind == "F32" else unpack(data, kind)
     model.load_state_dict(weights, assign=True)  # every name and shape must fit
     return Loaded(model.requires_grad_(False).eval(), tokenizer_of(facts), facts)
