@@ -25,7 +25,7 @@ from course_utils.models.train_model import train_model
 #
 # Each patch has 8×8 cells. Take its middle to be at `location`, although the sensor rounds it to a pixel. Rows and columns of cells are counted from 0, so the middle of a patch is between cells 3 and 4. A cell in patch k is $2^k$ pixels wide and high. The picture has `side`×`side` pixels.
 #
-# Begin by hand: the model looks at a 24×24 field from (0, 0), and patch 1 is bright in column 0. How many cells, pixels and units of x are there between the two middles?
+# Begin by hand: the model looks at a 24×24 field from (0, 0), and patch 1 is bright in column 0. How many cells, pixels and units of x lie between the two middles?
 #
 # <details><summary>Answer</summary>
 #

@@ -35,11 +35,11 @@ figures.show_digits(fields, labels, corners)
 #
 # The **recurrent attention model** (Mnih et al., 2014) exploits this. It looks at the picture a few times, and each look shows it a small part, called a **glimpse**. Our model starts in the centre. In field 0, the 9 is at the left edge. How much of it does the first look show?
 #
-# ## A sensor: sharp in the middle, coarse around it
+# ## A sensor: sharp in the middle, coarse at the edges
 #
-# To find out, we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both coordinates range from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
+# To see what the first look shows, we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both coordinates range from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location falls within one pixel. To find the first pixel of a square around it, go up half a side and left half a side. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a 24×24 field. Work out in which row and column the 8×8 square around (0.5, -0.5) begins.
+# A location falls within one pixel. To find the first pixel of a square around it, move up and left by half the side length. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a 24×24 field. Work out the row and column where the 8×8 square around (0.5, -0.5) begins.
 
 
 # %% tags=["nbval-check-output"]
@@ -55,7 +55,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 # %% [markdown]
 # The location is in row 6 and column 18, so the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
 #
-# Such a square shows nothing of what lies outside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each further patch is twice as wide as the previous one but is also reduced to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
+# Such a square shows nothing outside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each subsequent patch is twice as wide as the previous one but is downsampled to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
 #
 # Calculate how many numbers a glimpse with two patches of 8×8 cells contains.
 
@@ -84,16 +84,16 @@ print("the package's sensor gives the same:", torch.allclose(patches, by_package
 # %% [markdown]
 # Two patches of 64 cells make 128 numbers, however large the picture is. From now on, we use the package's sensor, which cuts glimpses out of many pictures at once.
 #
-# Below are field 0 and the two patches of the first look, each in the colour of its square. Which patch could tell the model where the 9 is?
+# Below are field 0 and the two patches of the first look, each framed in the colour of its square. Which patch could tell the model where the 9 is?
 
 # %%
 first_glimpse = figures.explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: it has a bright spot at its left edge, whereas patch 0 shows nothing of the 9. To see the 9 sharply, the model should look further left next.
+# Only patch 1 could tell the model where the 9 is: it has a bright spot at its left edge, whereas none of the 9 is in patch 0. To see the 9 sharply, the model should look further left next.
 #
-# **Your turn**: move the sliders until patch 0 contains the whole digit. At which location is that?
+# **Your turn**: move the sliders until patch 0 contains the whole digit. Which location is that?
 #
 # <details><summary>Answer</summary>
 #
@@ -103,11 +103,11 @@ first_glimpse
 #
 # ## Four networks
 #
-# The model has to choose such a location by itself and remember what its glimpses have shown. For this, it has four networks (section 3 of the paper):
+# The model has to choose good locations by itself and remember what its glimpses have shown. It does so with four networks (section 3 of the paper):
 #
 # - The **glimpse network** turns a glimpse and its location into features $g_t$, where $t$ counts the looks.
-# - The **core** combines the features with what it remembers, its state $h_t$, as a recurrent network does with the next word.
-# - The **location network** reads the state and outputs a mean $\mu$, near which the next location is sampled.
+# - The **core** updates its state from $h_{t-1}$ to $h_t$ with these features, as a recurrent network does with each new word.
+# - The **location network** reads the state and outputs a mean $\mu$, around which the next location is sampled.
 # - The **action network** reads the last state and outputs a logit, a score before the softmax, for each of the ten digits.
 #
 # In the diagram, B is the number of fields, P the number of cells in a glimpse, D the dimension of the state, and V the number of digits. Why does the glimpse network also need the location?
@@ -116,15 +116,15 @@ first_glimpse
 diagrams.recurrent_attention(new=["sensor", "glimpse", "location", "aim"])
 
 # %% [markdown]
-# The glimpse network needs the location because the patches do not show where they were cut out. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` combine the two:
+# The glimpse network needs the location because the patches do not show where they were cut from. It has four linear layers. `what` reads the cells ρ of all patches, `where` reads the location, and `from_what` and `from_where` combine the two:
 #
 # $$u = \text{ReLU}(\text{what}(\rho)) \qquad w = \text{ReLU}(\text{where}(l)) \qquad g = \text{ReLU}(\text{from\_what}(u) + \text{from\_where}(w))$$
 #
 # The other three networks have one layer each. The core is the GRU cell from lesson 05, and the tanh keeps $\mu$ within the picture:
 #
-# $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T)$$
+# $$h_t = \text{core}(g_t, h_{t-1}) \qquad \mu = \tanh(\text{location}(h_t)) \qquad \text{logits} = \text{action}(h_T),$$
 #
-# T is the number of looks.
+# where $T$ is the number of looks.
 
 
 # %%
@@ -155,7 +155,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two numbers. To depend on what is at that location, the gradient has to flow through the sensor. Does it? In PyTorch, `requires_grad` is True for a result if a gradient can flow back from it.
+# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two coordinates. To depend on what is at that location, the gradient has to flow through the sensor. Does it? In PyTorch, a result's `requires_grad` is True if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2
@@ -199,9 +199,9 @@ reveal("14.mean", "left")
 #
 # ## The whole model
 #
-# Now we can put the parts together. The argument `looks` is the number of looks. The first location is the centre, and each later one is sampled. With σ = 0, the model looks exactly at μ.
+# Now we can put the parts together. The first location is the centre; each of the other `looks` - 1 locations is sampled. With σ = 0, the model looks exactly at μ.
 #
-# A reward may also be high because the digit is easy to read. As in lesson 08, we therefore compare the reward with the expected reward, the **baseline**. Here the baseline is learned: before each sample, the layer `value` predicts the reward from the state. In the line with `value`, `h.detach()` keeps this prediction from training the other layers.
+# A reward may be high only because the digit is easy to read. As in lesson 08, we therefore compare the reward with the expected reward, the **baseline**. Here the baseline is learned: before each sample, the layer `value` predicts the reward from the state. In the line that calls `value`, `h.detach()` keeps this prediction from training the other layers.
 #
 # REINFORCE asks how probable one fixed location was. The sampled location must therefore not move along with its mean: no gradient may flow back through it. Find the line that ensures this.
 
@@ -243,11 +243,11 @@ class Looker(Networks):
 #
 # ## What to say, where to look, what to expect
 #
-# A field's loss has three terms and is called the **hybrid loss** (section 3.2 of the paper). Here, $R$ is the reward and $b_t$ the baseline before look $t$. Because the first location is not sampled, the sum begins with the second look:
+# The loss for each field has three terms and is called the **hybrid loss** (section 3.2 of the paper). Here, $R$ is the reward and $b_t$ the baseline before look $t$. Because the first location is not sampled, the sum begins with the second look:
 #
 # $$\text{cross-entropy} \;-\; \sum_{t=2}^{T} (R - b_t) \log p(l_t) \;+\; \text{mean of } (R - b_t)^2$$
 #
-# The first term, minus the logarithm of the correct digit's probability, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
+# The first term, the negative log probability of the correct digit, teaches the model what to say. The second term is REINFORCE and teaches the model where to look. The third term teaches `value` what to expect. In the second term, $R - b_t$ is treated as a constant, so no gradient flows through it.
 
 
 # %%
@@ -288,7 +288,7 @@ layers = [name for name, _ in model.named_children()]
 table(rows, layers, corner="Does the term move the layer?")
 
 # %% [markdown]
-# Only the log density moves `location`. Together with the cross-entropy, it also moves the core; the squares move nothing but `value`.
+# Only the log density moves `location`. The log density and the cross-entropy both move the core; the squares move nothing but `value`.
 #
 # **Your turn**: delete `.detach()` in the line with `drawn` and run the cells from there. Which term moves `location` now?
 #
@@ -356,9 +356,9 @@ with torch.no_grad():
     figures.show_looks(fields, labels, corners, model(fields, looks=2))
 
 # %% [markdown]
-# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, yet the model reads a 0. In field 4 it misses the 6, yet the model reads it correctly. A hit therefore does not decide the answer.
+# In each of the five fields, the second look goes from the centre towards the digit. In field 0 it hits the 9, yet the model reads it as a 0. In field 4 it misses the 6, yet the model reads it correctly. A hit therefore does not decide the answer.
 #
-# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of either look reaches column 20. We turn four columns white from there on, and then four columns that the first look shows. Guess when the logits change.
+# Does the model see nothing but its glimpses? We can test this as we tested a mask in lesson 09. In field 0, no patch of either look reaches column 20. We turn four columns white from there on, and then, in a fresh copy, four columns that the first look shows. Guess when the logits change.
 
 # %%
 with torch.no_grad():
@@ -410,7 +410,7 @@ models = {
 figures.show_following(models, fields, corners)
 
 # %% [markdown]
-# Only the second looks of the whole model follow the digit from left to right. The titles show the same for y: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, patch 0 shows nothing of it, and the second look always has the same x.
+# Only the second looks of the whole model follow the digit from left to right. The titles show the same for y: a correlation near 1 means that the look moves with the digit. The blind copy follows the digit at best near the centre. If the digit is at the left or right edge, none of it is in patch 0, and the second look always has the same x.
 #
 # The whole model has therefore learned to look where patch 1 shows a spot.
 #
@@ -477,7 +477,7 @@ check("14.q5", ...)
 # ## Recap
 #
 # - The model should look next where its coarse patches show a spot, as the reward has taught it to. Without coarse patches, or without the reward, the second look missed most digits.
-# - A glimpse consists of a few patches around one location, sharp in the middle and coarse around it.
+# - A glimpse consists of a few patches around one location, sharp in the middle and coarse at the edges.
 # - No gradient flows through the sensor to the location, so a location is sampled from a Gaussian. REINFORCE moves the mean towards the sampled location if the reward is higher than expected, and away from it if the reward is lower.
 # - The hybrid loss has three terms: what to say, where to look and what to expect. Only the second moves the location network.
 # - Whether a model sees only its glimpses can be tested: change all other pixels, and its logits must stay the same.

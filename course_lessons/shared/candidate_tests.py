@@ -75,7 +75,7 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
         return f"Your test returns {value} for {case.name}.{asked}"
 
 
-def mistakes_of_tests(task, test, called, if_always_false="", expected="correct ones"):
+def mistakes_of_tests(task, test, called, if_always_false="", expected=""):
     """Register what any test may get wrong: True for every candidate, False for every one, and the two exchanged.
 
     Args:
@@ -83,13 +83,15 @@ def mistakes_of_tests(task, test, called, if_always_false="", expected="correct 
         test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed.
         called: what a candidate is called: "model".
         if_always_false: sentences on what makes a test say False to every candidate.
-        expected: the candidates for which True is expected: "those that see the order".
+        expected: the candidates for which True is expected, where these are not the correct ones: "those that see the order".
 
     Returns:
         A function(name, sentence, **changes) which registers the mistake of a test with these changes.
     """
-    told_false = f"Your test returns False for every {called}, even for {expected}. {if_always_false}".strip()
-    exchanged = f"True and False are swapped: your test returns False for {expected} and True for all others."
+    told_false = (
+        f"Your test returns False for every {called}, even for {expected or 'correct ones'}. {if_always_false}".strip()
+    )
+    exchanged = f"True and False are swapped: your test returns False for {expected or f'correct {called}s'} and True for all others."
     task.mistake(f"Your test returns True for every {called}.", "always_true")(lambda *given: True)
     task.mistake(told_false, "always_false")(lambda *given: False)
     task.mistake(exchanged, "turned_round")(lambda *given: not test(*given))
@@ -125,7 +127,7 @@ def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=
         mistaken: what `mistakes_of_tests` returns.
         called: what a candidate is called: "model".
         refused: which right ones are refused without room for rounding: "Right models are refused whose last digits differ."
-        passing: which wrong ones pass with too much `room`: "A model that peeks a little passes your test".
+        passing: which wrong ones pass with too much `room`: "Your test passes a model that peeks a little".
         compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
     """
     told_exact = f"{refused} Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
@@ -134,7 +136,7 @@ def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=
         ("no_rounding", told_exact, torch.equal),
         (
             "too_much_room",
-            f"{passing}: its tolerance is too large. Rounding errors stay below 1e-5.",
+            f"{passing}: your tolerance is too large. Rounding errors stay below 1e-5.",
             partial(close, room=room),
         ),
         ("nan_passes", told_nan, not_far),
@@ -183,8 +185,8 @@ def tests_without(task, left_out, test, most, never_both=()):
             if never_both and set(never_both) <= set(parts):
                 continue
             passing, advice = zip(*(left_out[part][:2] for part in parts), strict=True)
-            listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing)
-            sentence = f"{listed[0].upper()}{listed[1:]} pass your test. {' '.join(advice)}"
+            listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing).rstrip(",")
+            sentence = f"Your test passes {listed}. {' '.join(advice)}"
             task.mistake(sentence, "without_" + "_".join(parts))(test(parts))
 
 

@@ -76,15 +76,15 @@ def masked_softmax_mistakes(
             {masked: filled(0.0), softmax: left_out},
         ),
         "equal_weights": (
-            f"All {others} that may be attended to get the same weight, so each context is a plain mean of values. The scores should determine the weights.",
+            f"All {others} that may be attended to get the same weight, so each context is a plain mean of the values. The scores should determine the weights.",
             {softmax: lambda scores: scores.masked_fill(scores > -torch.inf, 0.0).softmax(-1)},
         ),
         "empty_row_nan": (
-            f"{one} that may attend to nothing gives NaN: 0 is divided by 0 there. {nothing}",
+            f"{one} with nothing to attend to gives NaN, because 0 is divided by 0. {nothing}",
             {zeros: left_out},
         ),
         "empty_row_uniform": (
-            f"{one} that may attend to nothing attends to everything that it should not see: a very negative but finite number makes all its scores equal. {nothing}",
+            f"{one} with nothing to attend to attends to everything that it should not see, because a very negative but finite number makes all its scores equal. {nothing}",
             {masked: filled(-1e9), zeros: left_out},
         ),
         "fill_undercut": (

@@ -42,7 +42,7 @@ def order_mistakes(task, follow, aware, if_always_false):
     )
     mistaken(
         "too_much_room",
-        "Your test returns False for models that depend on the order only slightly: its tolerance is too large. Rounding errors stay below 1e-5.",
+        "Your test returns False for models that depend on the order only slightly: your tolerance is too large. Rounding errors stay below 1e-5.",
         same=lambda before, after: close(before, after, 0.05),
     )
     mistaken(
@@ -57,7 +57,7 @@ def order_mistakes(task, follow, aware, if_always_false):
     )
     mistaken(
         "first_two_swapped",
-        f"Your test returns False for models to which the order of the first two rows makes no difference, because you swap only these rows. {SEVERAL} of all rows.",
+        f"Your test returns False for models for which the order of the first two rows makes no difference, because you swap only these rows. {SEVERAL} of all rows.",
         lengths=range(3, LONGEST + 1),
         orders=lambda T, draw: [torch.tensor([1, 0, *range(2, T)])],
     )

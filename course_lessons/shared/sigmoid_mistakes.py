@@ -10,7 +10,7 @@ def overflowing_sigmoid(z):
 
 
 SIGMOID_GRADIENT = (
-    "The values are right, but for a score far below 0 exp(-z) is infinite, and the gradient of 1 / (1 + exp(-z)) is NaN there. Use torch.sigmoid, "
+    "The values are right, but for a score far below 0, exp(-z) is infinite, and the gradient of 1 / (1 + exp(-z)) is NaN there. Use torch.sigmoid, "
     "whose gradient is correct for scores of any size."
 )
 

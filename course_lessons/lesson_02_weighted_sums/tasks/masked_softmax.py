@@ -120,7 +120,7 @@ task.changed(
 )
 task.changed(
     "zero_is_masked",
-    "A score that is exactly 0 counts as masked, which happens if you look for the zeros in scores * mask. Use the mask itself.",
+    "A score that is exactly 0 is treated as masked, which happens if you look for the zeros in scores * mask. Use the mask itself.",
     {"mask": lambda mask, *, scores: scores * mask != 0},
 )
 

@@ -130,7 +130,7 @@ def by_hand(name, sentence, output, first=(20, 10, 0), second=(0, 20, 0)):
 
 by_hand(
     "one_attention",
-    'Only one set of scores has an effect, and one set is not enough. No word in "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0, and neither is the sum for "awful". But the output should have different signs for these two phrases. The other set must also have an output weight, and its scores must differ.',
+    'Only one set of scores has an effect, and one set is not enough. No word in "not awful" has a value above 0, and a weight is never negative, so its sum is not above 0, and neither is the sum for "awful". But the output should have different signs for these two phrases. The other set must also have an output weight, and its scores must differ from those of the first.',
     (0, 1),
 )
 by_hand(
@@ -140,7 +140,7 @@ by_hand(
 )
 by_hand(
     "one_attention_turned",
-    "Only one set of scores has an effect, with an output weight below 0. That makes negated sentences right and plain ones wrong, and one set cannot do both. The other set must also have an output weight.",
+    "Only one set of scores has an effect, with an output weight below 0. That gets negated sentences right and plain ones wrong, and one set cannot do both. The other set must also have an output weight.",
     (0, -1),
 )
 by_hand(
@@ -152,7 +152,7 @@ by_hand(
 )
 by_hand(
     "not_taken_for_zero",
-    'Everything is right except "not awful", whose output is near 0. The value of "not" is -0.5 and not 0: the set that gives its weight to "not" adds this value, times its output weight, to the output. The other set, whose weight is on the opinion, has to outweigh it.',
+    'Everything is right except "not awful", whose output is near 0. The value of "not" is -0.5, not 0: the set that gives its weight to "not" adds this value, times its output weight, to the output. The other set, whose weight is on the opinion, has to outweigh it.',
     (2, -1),
 )
 by_hand(

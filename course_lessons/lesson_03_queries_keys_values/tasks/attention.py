@@ -22,8 +22,7 @@ task = Task(
     minutes=20,
     hints=(
         (
-            "There are three steps: score every query against every key; normalise each query's scores over the keys; sum the values with these "
-            "weights."
+            "There are three steps: score every query against every key; normalise each query's scores over the keys; take the sum of the values, weighted by the results."
         ),
         (
             "Take the query [1, 1], the keys [ln 3, 0] and [0, 0], where ln 3 ≈ 1.0986, and the values [4] and [8]. The scores are 1.0986 and 0. "
@@ -147,7 +146,7 @@ task.changed_each(
     ("softmax_over_batch", "Your softmax runs over the batch, so sentences compete with one another. Each query spreads its weight over the keys, the last axis.", {SOFTMAX: lambda scores: scores.softmax(0)}),
     ("one_mask_for_all_queries", "You use the mask of each sentence's first query for all its queries. Each query has its own row in the mask, B×T×S.", {"mask": lambda mask: mask[:, :1].expand_as(mask)}),
     ("one_mask_for_all_sentences", "You use the mask of the first sentence for all sentences. Each sentence has its own, B×T×S.", {"mask": lambda mask: mask[:1].expand_as(mask)}),
-    ("zero_is_masked", "A score that is exactly 0 counts as masked, which happens if you look for the zeros in scores * mask. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
+    ("zero_is_masked", "A score that is exactly 0 is treated as masked, which happens if you look for the zeros in scores * mask. Use the mask itself.", {"mask": lambda mask, *, query, key: query @ key.mT * mask != 0}),
 )  # fmt: skip
 finite_fill_mistakes(
     task,

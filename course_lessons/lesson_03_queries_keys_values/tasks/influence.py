@@ -182,7 +182,7 @@ def changed_in_place(x):
 
 for name, sentence, inputs in (
     ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
-    ("changes_add_up", "Your changes add up: in round s the words before s are still changed, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
+    ("changes_add_up", "Your changes accumulate: in round s the words before s are still changed, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
     ("x_changed_in_place", "You change x itself: in round s the words before s are still changed, and your caller finds different numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
     ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which changes nothing there: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
     ("first_feature_only", "You change only one feature of a word. A function may depend on a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
@@ -230,7 +230,7 @@ for name, sentence, result in (
     ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
     ("future_only", "You report only the future, above the diagonal. Return the whole matrix, including whether an output depends on its own word and on earlier ones.", lambda moved: moved.triu(1)),
     ("by_gradient", "Your result is all False. The functions return plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1 and compare the outputs.", torch.zeros_like),
-    ("unmoved", "True and False are swapped: True belongs where an output moves.", torch.logical_not),
+    ("unmoved", "True and False are swapped: entries should be True where an output moves.", torch.logical_not),
     ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False; `.bool()` turns numbers into them.", torch.Tensor.float),
     ("one_for_each_sentence", "You return a matrix for each sentence. Return one for all sentences: True where the output moves in any of them.", lambda moved, *, x: moved.expand(len(x), -1, -1)),
 ):  # fmt: skip

@@ -151,9 +151,9 @@ mistaken = mistakes_of_tests(task, _test, "candidate")
 mistakes_of_one_side(mistaken, "scores", 1e-4)
 for name, sentence, changes in (
     ("shapes_only", "Every candidate whose scores have the right shape passes your test, and nearly every wrong score has the right shape. Compare the numbers too.", {"same": lambda expected, received: True, "zero": False}),
-    ("too_much_room", "Candidates that are off by a thousandth pass your test: its tolerance is too large. Rounding errors are about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
-    ("no_zero_vector", "A cosine that gives NaN at a zero vector passes your test. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
-    ("batch_of_one", "Candidates that mix up the sentences in a batch pass your test. Use a batch of at least two sentences, and compare the scores for every sentence.", {"B": 1}),
-    ("one_state", "A candidate that uses the first state instead of all the others passes your test. Use at least two states and at least two hidden states, and compare every number: their sum does not reveal the mistake.", {"T": 1}),
+    ("too_much_room", "Candidates that are off by a thousandth pass your test: your tolerance is too large. Rounding errors are about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
+    ("no_zero_vector", "Your test passes a cosine that gives NaN at a zero vector. Let one vector of state be zero, compare its scores too, and make sure that a NaN in them counts as wrong.", {"zero": False}),
+    ("batch_of_one", "Your test passes candidates that mix up the sentences in a batch. Use a batch of at least two sentences, and compare the scores for every sentence.", {"B": 1}),
+    ("one_state", "Your test passes a candidate that uses the first state instead of all the others. Use at least two states and at least two hidden states, and compare every number: their sum does not reveal the mistake.", {"T": 1}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)

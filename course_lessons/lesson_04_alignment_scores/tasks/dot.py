@@ -12,7 +12,7 @@ task = score_task(
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
     (
-        "Every state is compared with every hidden state: their features are multiplied in pairs and added up.",
+        "Every state is compared with every hidden state: matching features are multiplied, and the products are added up.",
         (
             "Take one state, [1, 2], and two hidden states, [3, 0] and [-1, 4]. The scores are 1·3 + 2·0 = 3 and 1·(-1) + 2·4 = 7. One state and "
             "two hidden states give one row of two scores."

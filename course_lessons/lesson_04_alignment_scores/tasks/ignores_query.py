@@ -159,7 +159,7 @@ for name, sentence, states in (
 for name, sentence, weights in (
     ("scores_compared", "You compare the scores. They may all rise and fall together with the query, which does not change their softmax: compare the weights.", left_out),
     ("given_states_compared", "You return True for every score if you are given only one state, or equal states. Either you compare only these states with one another: try states of your own as well. Or you return True if some of the weights agree: all of them have to.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
-    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight it gets but not which one it is: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
+    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight that state gets without changing which one gets the most: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
     ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
     ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has its own weights, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
 ):  # fmt: skip
@@ -176,7 +176,7 @@ task.changed(
 )
 task.changed(
     "too_much_room",
-    "Scores that depend slightly on the query pass your test: its tolerance is too large. Rounding errors are about 1e-5.",
+    "Scores that depend slightly on the query pass your test: your tolerance is too large. Rounding errors are about 1e-5.",
     {SAME: lambda weights: all_same(weights, lambda a, b: torch.allclose(a, b, atol=0.01))},
 )
 

@@ -48,7 +48,7 @@ for name, sentence, exact in (
     ("variance_for_deviation", "You compare the lead with the variance of the difference. The typical size of a difference is its standard deviation, the root of the variance.", lambda lead: lead / 2),
     ("variance_of_one_score", "You compare the lead with the variance of one score, D. What should reach the lead is the standard deviation of the difference between two scores.", left_out),
     ("doubled", "You double where you should halve: the variance of the difference, 2D, has to reach the square of the lead.", lambda lead: 2 * lead**2),
-    ("deviations_added", "You add up two standard deviations. For uncorrelated numbers, the variances add up; take the root afterwards.", lambda lead: (lead / 2) ** 2),
+    ("deviations_added", "You add up two standard deviations. For uncorrelated numbers, variances add; take the root afterwards.", lambda lead: (lead / 2) ** 2),
 ):  # fmt: skip
     task.changed(name, sentence, {"the number before rounding": exact})
 for name, sentence, width in (

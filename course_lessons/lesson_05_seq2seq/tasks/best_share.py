@@ -155,7 +155,7 @@ task.changed_each(
     ("first_of_each", "You use the first target of each group as the decoder's translation. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
     ("last_of_each", "You use the last target of each group as the decoder's translation, as in a dict in which each new target replaces the previous one. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[-1]) for group in groups]}),
     ("different_targets", "You count each pair of a vector and a target once. A decoder writes one translation for each vector: count how often the most frequent target occurs.", {RIGHT: lambda groups: [len({*group}) for group in groups]}),
-    ("pure_groups_once", "You count once each group in which all sentences have the same target, and ignore the others. Count sentences: the most frequent target of each group, as often as it occurs.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
+    ("pure_groups_once", "You count each group in which all sentences have the same target once, and ignore the others. Count sentences: for each group, how often its most frequent target occurs.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
     ("alone_with_its_vector", "You count the sentences whose vector no other sentence has. If several share a vector, the decoder is right for those with the most frequent target.", {RIGHT: lambda groups: [1 for group in groups if len(group) == 1]}),
     ("largest_group_alone", "You count only one group. The decoder translates all sentences: add up the correct ones of every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
     ("by_chance", "In each group, you count what a decoder that chooses at random gets right on average. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [len(group) / len({*group}) for group in groups]}),
@@ -178,7 +178,7 @@ task.changed(
 )
 task.changed(
     "sign_of_zero",
-    "You treat 0.0 and -0.0 as different, as their text and their bytes are. They are equal: compare the numbers themselves, in `tuple(vector.tolist())`.",
+    "You treat 0.0 and -0.0 as different, because their text and bytes differ. They are equal: compare the numbers themselves, in `tuple(vector.tolist())`.",
     {GROUPS: lambda vectors, targets: _grouped(map(str, vectors), targets)},
 )
 

@@ -196,7 +196,7 @@ mistaken(
 )
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "gradient": ("candidates whose value is right and whose gradient is not", "Let the logits require a gradient, call backward on the loss, and compare the gradient of the logits with the reference's."),
+    "gradient": ("candidates whose value is right but whose gradient is not", "Let the logits require a gradient, call backward on the loss, and compare the gradient of the logits with the reference's."),
     "altered": ("candidates that alter their arguments", "Give each candidate copies and compare them with the originals afterwards."),
     "empty": ("candidates that fail if the whole batch has no word", "Try a mask without any True as well."),
     "large": ("candidates that fail for large logits", "Try logits of ±10,000 as well."),

@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "Multiply first, then split: with their matrix and bias, x and state each give 3·D numbers, D for the reset gate, D for the update gate and D for the "
+        "Multiply first, then split: x and state, each multiplied by its matrix and with its bias added, each give 3·D numbers: D for the reset gate, D for the update gate and D for the "
         "candidate. Two gates and the candidate come from these six pieces, and the update gate mixes the candidate with the old state.",
         (
             "Take D = 1, and suppose that, after matrices and biases, the word gives the three numbers 0, 0 and 1, and the state, which is 0.4, gives 0, ln 3 ≈ 1.0986 and 2. "

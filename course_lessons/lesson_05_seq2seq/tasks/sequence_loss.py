@@ -140,7 +140,7 @@ task.changed(
 )
 task.changed(
     "no_softmax",
-    "The softmax is missing: these are the logits of the correct words with a minus sign, which have no lower bound. Turn the logits into logarithms of probabilities first.",
+    "The softmax is missing: these are the negated logits of the correct words, which have no lower bound. Turn the logits into logarithms of probabilities first.",
     {LOG_P: left_out},
 )
 task.changed(

@@ -92,7 +92,7 @@ INVERTED = (
 )
 MISTAKES = {
     "mask_unused": (
-        "The mask has no effect: padding gets weight like a word.",
+        "The mask has no effect: padding gets weight, just as words do.",
         {"mask": torch.ones_like},
     ),
     "mask_inverted_nan": (

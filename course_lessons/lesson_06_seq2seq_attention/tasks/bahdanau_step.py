@@ -106,7 +106,7 @@ task.changed_each(
     ("with_relu", "You use ReLU. This score uses tanh, which keeps each hidden unit between -1 and 1.", {HIDDEN: torch.relu}),
     ("with_sigmoid", "You use the logistic sigmoid. This score uses tanh.", {HIDDEN: torch.sigmoid}),
     ("tanh_outside", "tanh is outside, around the whole score. Apply it to W s + U h, before v.", {HIDDEN: left_out, SCORES: lambda units, v: (units @ v).tanh()}),
-    ("scaled", "You divide the scores by √A. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda units, v: units @ v / len(v) ** 0.5}),
+    ("scaled", "You divide the scores by √A. Only the scaled dot product is divided like this: leave these scores as they are.", {SCORES: lambda units, v: units @ v / len(v) ** 0.5}),
     ("order_swapped", "You return the weights first. Return the context first, then the weights.", {"result": lambda context, weights: (weights, context)}),
     ("not_summed", "Your context still has an axis for the words, B×S×E: these are the weighted annotations. Add them up over the words.", {CONTEXT: left_out}),
 )  # fmt: skip

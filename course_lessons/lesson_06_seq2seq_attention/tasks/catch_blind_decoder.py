@@ -268,7 +268,7 @@ def _test(decoder, left_out=(), **changes):
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "others": ("candidates in which a sentence sees another sentence's source", "Change one sentence's annotations and check that the features of the other sentences stay the same."),
     "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay the same, and the features have to change by more than rounding."),
-    "padding": ("candidates in which padding has an effect", "Change what is where the mask is False and check that the features stay the same."),
+    "padding": ("candidates in which padding has an effect", "Change the values where the mask is False and check that the features stay the same."),
     "order": ("candidates whose weights depend on positions and not on annotations", "Reorder annotations and mask in the same way and check that the features stay the same."),
     "future": ("candidates that see later words", "Change the words from some position on and check that the features before it stay the same."),
 }  # fmt: skip
@@ -276,7 +276,7 @@ mistaken = mistakes_of_tests(
     task,
     _test,
     "candidate",
-    "Perhaps you reorder the annotations but not the mask, or require features to stay the same at all positions when later words change, not only at the positions before. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
+    "Perhaps you reorder the annotations but not the mask, or require all features to stay the same when later words change, instead of only those at earlier positions. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
 )
 
 
@@ -294,7 +294,7 @@ mistaken(
 )
 mistaken(
     "too_much_room",
-    "A candidate in which padding has a small effect passes your test: your tolerance is too large where features have to stay the same. Rounding errors are below 1e-5.",
+    "Your test passes a candidate in which padding has a small effect: your tolerance is too large where features have to stay the same. Rounding errors are below 1e-5.",
     stays=0.05,
 )
 mistaken(
@@ -314,7 +314,7 @@ mistaken(
 )
 mistaken(
     "features_have_to_move",
-    "Candidates that see too much, or that give each annotation the same weight, pass your test: you require only that features change. Also try the changes that should have no effect: to padding, to the order, to later words and to other sentences.",
+    "Your test passes candidates that see too much, or that give each annotation the same weight: you require only that features change. Also try the changes that should have no effect: to padding, to the order, to later words and to other sentences.",
     left_out=tuple(LEFT_OUT),
 )
 
@@ -326,37 +326,37 @@ ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
 WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
 mistaken(
     "batch_of_one",
-    "Candidates that mix up the sentences of a batch pass your test. Use a batch of two or more sentences with different masks, change one sentence and check that the features of the others stay the same.",
+    "Your test passes candidates that mix up the sentences of a batch. Use a batch of two or more sentences with different masks, change one sentence and check that the features of the others stay the same.",
     mask=MASK[:1],
 )
 mistaken(
     "one_sentence",
-    "A candidate that attends only in the first sentence of a batch passes your test. Change annotations of each sentence, one after another, and check that its features change.",
+    "Your test passes a candidate that attends only in the first sentence of a batch. Change the annotations of each sentence, one sentence after another, and check that its features change.",
     sentences=slice(1),
 )
 mistaken(
     "no_padding",
-    "Candidates that attend to padding, or that use one sentence's mask for all, pass your test. Let the mask be False at different positions in each sentence, and change what is there.",
+    "Your test passes candidates that attend to padding, or that use one sentence's mask for all. Let the mask be False at different positions in each sentence, and change what is there.",
     mask=((True,) * 4,) * 2,
 )
 mistaken(
     "equal_numbers",
-    "Candidates that cut all real positions of the batch into equal parts, one for each sentence, pass your test. If sentences have different numbers of real positions, they return wrong features or raise an error: give yours different numbers, and return False in `except`.",
+    "Your test passes candidates that cut all real positions of the batch into equal parts, one for each sentence. If sentences have different numbers of real positions, they return wrong features or raise an error: give yours different numbers, and return False in `except`.",
     mask=((True, False, True, False), (False, True, False, True)),
 )
 mistaken(
     "same_mask",
-    "Candidates that use the first sentence's mask for all, or that cut all real positions of the batch into equal parts, pass your test. Give each sentence its own mask, with a different number of real positions.",
+    "Your test passes candidates that use the first sentence's mask for all, or that cut all real positions of the batch into equal parts. Give each sentence its own mask, with a different number of real positions.",
     mask=MASK[:1] * 2,
 )
 mistaken(
     "no_gaps",
-    "Candidates that count the True values of a mask and attend to that many positions from the left pass your test. Use a mask with gaps: a False that comes before a True.",
+    "Your test passes candidates that count the True values of a mask and attend to that many positions from the left. Use a mask with gaps: a False that comes before a True.",
     mask=WORDS_FIRST,
     order=ORDER_OF_FIRST_TWO,
 )
 mistaken(
     "real_places_in_their_order",
-    "A candidate whose weights are off by one real position passes your test. When you reorder annotations and mask, also change the order of the real positions among themselves: reverse them, say.",
+    "Your test passes a candidate whose weights are off by one real position. When you reorder annotations and mask, also change the order of the real positions among themselves: reverse them, say.",
     order=ORDER_OF_FIRST_TWO,
 )

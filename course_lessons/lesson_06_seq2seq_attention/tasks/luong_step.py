@@ -107,7 +107,7 @@ task.changed(
 task.changed_each(
     ("no_tanh", "tanh is missing around the features: each should lie between -1 and 1.", {FEATURES: left_out}),
     ("with_relu", "Your features go through ReLU. The formula uses tanh.", {FEATURES: torch.relu}),
-    ("scaled", "You divide the scores by √E. That belongs to the scaled dot product: leave these as they are.", {SCORES: lambda products: products.sum(-1) / products.shape[-1] ** 0.5}),
+    ("scaled", "You divide the scores by √E. Only the scaled dot product is divided like this: leave these scores as they are.", {SCORES: lambda products: products.sum(-1) / products.shape[-1] ** 0.5}),
     ("context_returned", "You return the context. One step is missing: the features are tanh(W_c [c; s]).", {"result": lambda features, weights, *, done: (done["the context"], weights)}),
     ("order_swapped", "You return the weights first. Return the features first.", {"result": lambda features, weights: (weights, features)}),
 )  # fmt: skip

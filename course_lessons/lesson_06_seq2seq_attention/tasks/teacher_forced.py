@@ -199,6 +199,6 @@ task.changed(
 )
 task.changed(
     "order_swapped",
-    "You return the weights first. Return the states first.",
+    "You return the weights first; the states should come first.",
     {"result": lambda states, weights: (weights, states)},
 )

@@ -288,7 +288,7 @@ def _each_that_ended(change):
 
 task.changed(
     "mean_returned",
-    "You return the mean log probability of the ids. Here nothing is divided by the length: return the sum.",
+    "You return the mean log probability of the ids. Here there is no division by the length: return the sum.",
     {FOUND: lambda ended, left: [(ids, score / (len(ids) - 1)) for ids, score in ended + left]},
 )
 task.changed(

@@ -265,37 +265,37 @@ mistaken(
 )
 mistaken(
     "best_compared",
-    "Candidates whose first hypothesis is right but whose others are wrong or missing pass your test. Compare all pairs and their number.",
+    "Your test passes candidates whose first hypothesis is right but whose others are wrong or missing. Compare all pairs and their number.",
     seeds=range(8),
     compare=lambda right, came: _pairs(right[:1], came[:1]),
 )
 mistaken(
     "ids_compared",
-    "Candidates with the right ids but wrong log probabilities pass your test. Compare both.",
+    "Your test passes candidates with the right ids but wrong log probabilities. Compare both.",
     compare=_as_many(partial(_pairs, scores=False)),
 )
 mistaken(
     "scores_compared",
-    "Candidates with the right log probabilities but wrong ids pass your test. Compare both.",
+    "Your test passes candidates with the right log probabilities but wrong ids. Compare both.",
     compare=_as_many(partial(_pairs, ids=False)),
 )
 mistaken(
     "length_not_compared",
-    "Candidates that return too few or too many hypotheses pass your test, since `zip` stops at the end of the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
+    "Your test passes candidates that return too few or too many hypotheses, since `zip` stops at the end of the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
     seeds=range(8),
     compare=_pairs,
 )
 for name, sentence, changes in (
-    ("order_not_compared", "Candidates that return the hypotheses in the wrong order pass your test. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
+    ("order_not_compared", "Your test passes candidates that return the hypotheses in the wrong order. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
     ("width_one", "You try only a width of 1, so candidates that are wrong only when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
     ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be dropped, and candidates that drop the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
     ("one_round", "A hypothesis may have only one id, so candidates that are wrong only from the second round on pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
-    ("nothing_ends", "Nothing ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
+    ("nothing_ends", "None of your hypotheses ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
 ):  # fmt: skip
     mistaken(name, sentence, **changes)
 mistaken(
     "everything_ends",
-    "Everything ends in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass your test. Let longest be so small that some hypotheses are cut off.",
+    "All your hypotheses end in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass your test. Let longest be so small that some hypotheses are cut off.",
     sizes=((2, 9),),
     seeds=ALL_END,
     ends=0.5,

@@ -117,8 +117,8 @@ task.changed(
     {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / done[LENGTHS] if lead > 0 else 0.0},
 )
 task.changed_each(
-    ("below_0", "Your alpha is below 0 when the long translation already wins without a penalty. The smallest alpha from 0 on is then 0.", {ALPHA: left_out}),
+    ("below_0", "Your alpha is below 0 when the long translation already wins without a penalty. The smallest non-negative alpha is then 0.", {ALPHA: left_out}),
     ("sign_left_out", "You drop the sign of alpha. If alpha is negative, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
-    ("lengths_without_logarithm", "The ratio of the lengths has no logarithm. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
+    ("lengths_without_logarithm", "You do not take the logarithm of the ratio of the lengths. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
     ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return the result, however large.", {"result": lambda alpha: min(1.0, alpha)}),
 )  # fmt: skip

@@ -99,7 +99,7 @@ for name, sentence, seen in (
     ("one_ahead", "Each state also sees itself and the next state. It should attend only to earlier states.", lambda scores: torch.ones_like(scores).tril(1) > 0),
     ("last_one_missing", "The state right before is left out: each state sees only states at least two positions back. It should see all earlier states.", lambda scores: _past(scores).tril(-2)),
     ("last_one_alone", "Each state sees only the one right before it. It should attend to all earlier states.", lambda scores: _past(scores).triu(-1)),
-    ("first_row_itself", f"The first state attends to itself. {FIRST}", lambda scores: _past(scores) | _itself(scores) & (torch.arange(scores.shape[-1]) == 0)),
+    ("first_row_itself", "Your first state attends to itself, but it should have nothing to attend to: its context is zeros.", lambda scores: _past(scores) | _itself(scores) & (torch.arange(scores.shape[-1]) == 0)),
 ):  # fmt: skip
     task.changed(name, sentence, {"which states are seen": seen})
 
@@ -140,7 +140,7 @@ task.changed(
 )
 task.changed(
     "gradient_is_nan",
-    "The values are right, but the gradient is NaN. The softmax of a first row of nothing but -inf is NaN, and replacing it afterwards does not keep it out of the gradient if -inf was added to the scores. Set them with masked_fill, or leave the "
+    "The values are right, but the gradient is NaN. In the first row, every score is -inf, so its softmax is NaN. Replacing the NaN later does not keep it out of the gradient if -inf was added to the scores. Set them with masked_fill, or leave the "
     "first state out.",
     {"the masked scores": lambda scores, past: scores + torch.zeros_like(scores).masked_fill(~past, -torch.inf)},
 )

@@ -216,7 +216,7 @@ _mistaken(
 )
 _mistaken(
     "errors_pass",
-    "A candidate that raises an error if N is odd passes your test. Try N = 3 as well as N = 2, and return False if a candidate raises an error: it is wrong.",
+    "Your test passes a candidate that raises an error if N is odd. Try N = 3 as well as N = 2, and return False if a candidate raises an error: it is wrong.",
     raising=True,
 )
 _mistaken(
@@ -239,17 +239,17 @@ _mistaken(
 )
 _mistaken(
     "direction_compared",
-    "Candidates whose gradient points in the right direction but has the wrong length pass your test. A baseline from the same draws does exactly that: it shrinks the gradient. Compare entry by entry.",
+    "Your test passes candidates whose gradient points in the right direction but has the wrong length. A baseline from the same draws does exactly that: it shrinks the gradient. Compare entry by entry.",
     compare=lambda came, right: bool(torch.cosine_similarity(came, right, 0) > 0.9999),
 )
 _mistaken(
     "signs_not_compared",
-    "Candidates whose gradient has the right size but the wrong sign pass your test. Compare the entries with their signs.",
+    "Your test passes candidates whose gradient has the right size but the wrong sign. Compare the signed entries, not their magnitudes.",
     compare=lambda came, right: close(came.abs(), right.abs()),
 )
 _mistaken(
     "sums_compared",
-    "Candidates whose gradient is wrong but sums to the right number, 0, pass your test: you compare the sum of the gradient over the positions, or its mean. Compare entry by entry.",
+    "Your test passes candidates whose gradient is wrong but sums to the right number, 0: you compare the sum of the gradient over the positions, or its mean. Compare entry by entry.",
     compare=lambda came, right: close(came.sum(), right.sum()),
 )
 
@@ -274,7 +274,7 @@ def true_in_each_call(estimator):
 
 
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "odd": ("candidates that are right for two draws and not for three", "Try N = 3 as well as N = 2."),
+    "odd": ("candidates that are right for two draws but not for three", "Try N = 3 as well as N = 2."),
     "places": ("candidates that pick only from the first two positions", "Try at least three positions."),
     "unequal": (
         "candidates that pick every position equally often",

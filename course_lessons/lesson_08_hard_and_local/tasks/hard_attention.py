@@ -251,7 +251,7 @@ task.changed(
 )
 task.changed(
     "log_before_picking",
-    "The values are right, but where a weight is 0 its gradient is NaN: you take the logarithm of every weight and pick afterwards, and the backward pass runs through all of these logarithms, where 0 times infinity is NaN. Pick the weight "
+    "The values are right, but where a weight is 0 its gradient is NaN: you take the logarithm of every weight and pick afterwards. The backward pass then runs through all of these logarithms, where 0 times infinity is NaN. Pick the weight "
     "first, then take its logarithm.",
     {WEIGHT: lambda weights, place: _at(weights.log(), place), LOGARITHM: left_out},
 )

@@ -105,7 +105,7 @@ def _normalised(reward, baseline):
 
 task.changed(
     "advantage_normalised",
-    "You normalise the differences of reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, but it gives a different gradient. Use them as they are.",
+    "You normalise the differences between reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, but it gives a different gradient. Use them as they are.",
     {DIFFERENCE: _normalised},
 )
 task.changed(

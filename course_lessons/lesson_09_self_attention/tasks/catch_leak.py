@@ -204,7 +204,7 @@ mistakes_of_comparing(
     _mistaken,
     "model",
     "Your test rejects correct models whose last digits depend on later rows.",
-    "Models that leak a little, by about a hundredth, pass your test",
+    "Your test passes models that leak a little, by about a hundredth",
     0.1,
 )
 _mistaken(
@@ -244,30 +244,30 @@ def _with(rows):
 
 _mistaken(
     "next_row_alone",
-    "Models that see the row after the next but not the next row pass your test, because you change only row t + 1 and look only at row t. Change all rows after t, or compare all rows up to t.",
+    "Your test passes models that see the row after the next but not the next row, because you change only row t + 1 and look only at row t. Change all rows after t, or compare all rows up to t.",
     change=_with(lambda t, T: [t + 1] if t + 1 < T else []),
     shown=lambda t: slice(t, t + 1),
 )
 _mistaken(
     "last_row_alone",
-    "Models in which no row sees the last one pass your test, because you change only the last row. Change all rows after t.",
+    "Your test passes models in which no row sees the last one, because you change only the last row. Change all rows after t.",
     change=_with(lambda t, T: [T - 1] if t + 1 < T else []),
 )
 _mistaken(
     "same_number_added",
-    "A model that normalises the next row before using it passes your test: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
+    "Your test passes a model that normalises the next row before using it: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
 )
 _mistaken(
     "multiplied",
-    "A model that scales the next row to a fixed length before using it passes your test: its output does not change when a row is multiplied by a number. Put new random numbers there.",
+    "Your test passes a model that scales the next row to a fixed length before using it: its output does not change when a row is multiplied by a number. Put new random numbers there.",
     change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
 )
 
 
 _mistaken(
     "first_place_alone",
-    "Models in which the first row sees no later row but other rows do pass your test, because you try only t = 0. Try every t.",
+    "Your test passes models in which the first row sees no later row but other rows do, because you try only t = 0. Try every t.",
     places=lambda T: [0],
 )
 

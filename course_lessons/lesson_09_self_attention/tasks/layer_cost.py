@@ -190,7 +190,7 @@ task.changed_each(
     ("recurrent_one_matrix", "Recurrent: you count one matrix. A tanh cell has two, one for the word and one for the state.", {RECURRENT: lambda n, numbers: n * numbers}),
     (
         "as_the_table_says",
-        "You return the formulas of the paper's table, which leave out constant factors and projections. Count all multiplications of the lesson's layers.",
+        "You return the formulas in the paper's table, which leave out constant factors and projections. Count all multiplications of the lesson's layers.",
         {PROJECTIONS: lambda n, d: 0, ATTENDING: lambda pairs, d: pairs * d, RECURRENT: lambda n, numbers: n * numbers},
     ),
 )  # fmt: skip
@@ -201,7 +201,7 @@ task.changed(
 )
 task.changed(
     "convolution_without_dilation",
-    "Convolution: in your count, each layer reaches the same distance further, so the path is n/k, rounded up. Here each layer multiplies the reach by k: look for the smallest power of k that is at least n.",
+    "Convolution: in your count, each layer extends the reach by the same distance, so the path is n/k, rounded up. Here each layer multiplies the reach by k: look for the smallest power of k that is at least n.",
     {LAYERS: lambda n, k: ceil(n / k)},
 )
 task.changed(
@@ -258,5 +258,5 @@ for name, logarithms, example, layers in (
     ("logarithm_to_base_10_in_floats", "quotients of logarithms to base 10", "log10(512) / log10(8) gives slightly more than 3, and rounding up gives 4", lambda n, k: ceil(log10(n) / log10(k))),
     ("logarithm_in_float32", "logarithms in float32, as PyTorch computes them,", "the logarithm of 371293 to base 13 becomes slightly more than 5, and rounding up gives 6", lambda n, k: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log())),
 ):  # fmt: skip
-    said = f"Convolution: {logarithms} are not exact where n is an exact power of k: {example}. {BY_HAND}"
+    said = f"Convolution: {logarithms} are inexact where n is a power of k: {example}. {BY_HAND}"
     task.changed(name, said, {LAYERS: layers})

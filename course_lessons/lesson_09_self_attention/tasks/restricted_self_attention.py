@@ -146,7 +146,7 @@ task.changed_each(
     ("near_hubs_alone", "You combine reach and hubs with `&`, so that positions without a hub see nothing. A position sees what is near as well as what a hub opens: use `|`.", {SEEN: and_, "the weights": lambda masked: masked.softmax(-1).nan_to_num()}),
     ("near_hubs_alone_nan", "You combine reach and hubs with `&`, so that positions without a hub see nothing, and the softmax of nothing but -inf is NaN. A position sees what is near as well as what a hub opens: use `|`.", {SEEN: and_}),
     ("hubs_of_the_first_sentence", "You use the hubs of the first sentence for all sentences. Each sentence has its own: hubs has the shape B×T.", {"hub": lambda hub: hub[:1].expand_as(hub)}),
-    ("hubs_of_any_sentence", "A hub of one sentence is a hub in all of yours. Each sentence has its own hubs, B×T.", {"hub": lambda hub: hub.any(0, keepdim=True).expand_as(hub)}),
+    ("hubs_of_any_sentence", "You treat a hub of one sentence as a hub in all sentences. Each sentence has its own hubs, B×T.", {"hub": lambda hub: hub.any(0, keepdim=True).expand_as(hub)}),
 )  # fmt: skip
 
 

@@ -154,12 +154,12 @@ for name, sentence, parts in (
 
 task.changed(
     "queries_and_keys_exchanged",
-    "Your scores are transposed, which happens if queries and keys are swapped. A row of the scores belongs to the word that asks, with `x @ weight_q`, and a column to the word that is found, with `x @ weight_k`.",
+    "Your scores are transposed, which happens if queries and keys are swapped. A row of the scores belongs to the word that asks, with `x @ weight_q`, and a column to the word that is attended to, with `x @ weight_k`.",
     {"the products of queries and keys": lambda query, key: (query @ key).mT},
 )
 task.changed(
     "matrices_transposed",
-    "You transpose the matrices. A word's vector is a row, on the left of the matrix as it is: `x @ weight`. Transposed, they fit only if the widths happen to be equal, and the result is then wrong.",
+    "You transpose the matrices. A word's vector is a row vector and multiplies the untransposed matrix from the left: `x @ weight`. Transposed, they fit only if the widths happen to be equal, and the result is then wrong.",
     dict.fromkeys(("weight_q", "weight_k", "weight_v"), torch.t),
 )
 
@@ -217,7 +217,7 @@ task.changed_each(
     ),
     (
         "always_itself",
-        "Each word may attend to itself in your answer, whatever the mask says. Where the mask is False on the diagonal, a word does not see itself.",
+        "Each word may attend to itself in your answer, whatever the mask says. Where the mask is False on the diagonal, a word must not see itself.",
         {"mask": lambda mask: mask | torch.eye(mask.shape[-1], dtype=torch.bool)},
     ),
 )  # fmt: skip

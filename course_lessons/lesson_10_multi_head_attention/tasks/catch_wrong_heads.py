@@ -263,7 +263,7 @@ mistakes_of_comparing(
     _mistaken,
     "candidate",
     "Your test rejects correct candidates whose last digits differ from the reference's.",
-    "A candidate that rounds its weights to three digits passes your test",
+    "Your test passes a candidate that rounds its weights to three digits",
     0.02,
     lambda compare: {"compare": compare},
 )
@@ -273,20 +273,20 @@ _mistaken(
     compare=finite,
 )
 for _name, _sentence, _changes in (
-    ("never_a_mask", "Candidates that are wrong only where there is a mask pass your test. Call each with a mask as well.", {"mask": False}),
+    ("never_a_mask", "Your test passes candidates that are wrong only where there is a mask. Call each with a mask as well.", {"mask": False}),
     ("heads_of_width_1", "A candidate that interleaves the heads passes your test, because a head of width 1 has nothing to interleave. Let d = D/H be 2 or more.", {"dims": (2, 3, 5, 3, 1)}),
-    ("one_query", "A candidate that joins the heads without transposing back passes your test, because with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
+    ("one_query", "Your test passes a candidate that joins the heads without transposing back, because with T = 1 there is nothing to mix. Let T be 2 or more.", {"dims": (3, 1, 5, 2, 3)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "self_attention_alone",
-    "Candidates that compute the values from key and candidates that fail if T and S differ pass your test, because query, key and value are the same. Use different ones, of different lengths.",
+    "Your test passes candidates that compute the values from key and candidates that fail if T and S differ, because query, key and value are the same. Use different ones, of different lengths.",
     dims=(2, 4, 4, 3, 2),
     self_attention=True,
 )
 _mistaken(
     "identity_weights",
-    "Candidates that confuse the rows and columns of weights, or leave parts of them out, pass your test, because your weights are identity matrices, which change nothing. Use random weights.",
+    "Your test passes candidates that confuse the rows and columns of weights, or leave parts of them out, because your weights are identity matrices, which change nothing. Use random weights.",
     identity=True,
 )
 

@@ -118,7 +118,7 @@ for _name, _function, _sentence in (
     ("relative", lambda score, heads: _worth(score, heads) / _whole(score, heads), "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."),
     ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has its own worth: return H numbers."),
     ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. If the score is higher without a head, its worth is negative."),
-    ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative worths with 0. If the score is higher without a head, its worth is negative: that head does harm."),
+    ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative values with 0. If the score is higher without a head, its worth is negative: that head hurts."),
     ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your worths are rounded to whole numbers: a score may have decimals. Make a tensor of floating-point numbers."),
     ("as_a_list", lambda score, heads: _worth(score, heads).tolist(), "You return a list. Put the numbers into a tensor: torch.tensor(…)."),
 ):  # fmt: skip

@@ -51,7 +51,7 @@ def _(x, out_weight):
 
 
 task.changed_each(
-    ("rows_taken", "You multiply by rows of out_weight. nn.Linear stores a weight as outputs × inputs, W^O transposed: what head i has found is multiplied by d *columns*.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(0, (x.shape[1], -1)), TURNED: left_out}),
+    ("rows_taken", "You multiply by rows of out_weight. nn.Linear stores a weight as outputs × inputs, W^O transposed: head i's output is multiplied by d *columns*.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(0, (x.shape[1], -1)), TURNED: left_out}),
     ("interleaved", "The columns are interleaved: head 0 gets every H-th column, head 1 the next ones. The d columns of a head are side by side, as its entries are in the merged vector.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (-1, x.shape[1])).mT}),
     ("same_columns_for_all", "Each head uses the columns of head 0. Head i has the columns from i·d to (i+1)·d.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1))[:, :1].expand(-1, x.shape[1], -1)}),
     ("columns_in_reverse", "The columns are in reverse order: head 0 uses the columns of the last head.", {COLUMNS: lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1)).flip(1)}),

@@ -37,7 +37,7 @@ task = Task(
         "Only the splitting and the joining are new. Project whole vectors, as in self-attention, and only then split queries, keys and values into heads. Each head is scaled attention of width d. With an axis of heads beside the axis of sentences, all heads can be computed at once, if the mask also gets such an axis. "
         "Then join the contexts and project them once more. With a mask, two kinds of words need care: words that may attend to nothing, and words that nothing attends to.",
         (
-            "Take two heads, D = 2, and projections that change nothing: three identity matrices one below the other in in_weight, an in_bias of zeros, and the identity as out_weight. The query is [1, 1], the keys are [1.0986, 0] and [0, 1.0986], the values [4, 4] and [8, 8], and out_bias is [1, 0]. Each head has the width d = 1. "
+            "Take two heads, D = 2, and projections that change nothing: three identity matrices stacked in in_weight, an in_bias of zeros, and the identity as out_weight. The query is [1, 1], the keys are [1.0986, 0] and [0, 1.0986], the values [4, 4] and [8, 8], and out_bias is [1, 0]. Each head has the width d = 1. "
             "Head 0 reads the first entries: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second entries: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
             "[0, 0] and the output is [1, 0]."
         ),

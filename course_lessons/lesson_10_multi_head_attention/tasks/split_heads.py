@@ -60,7 +60,7 @@ task.changed_each(
     ("not_moved", "The vectors are split correctly, but no axis has moved: you return B×T×H×3×d. Bring the axes into the order 3, B, H, T, d.", {MOVED: left_out}),
     ("words_before_heads", "Words and heads have not been swapped: you return 3×B×T×H×d, but 3×B×H×T×d is expected.", {MOVED: lambda parts: parts.permute(3, 0, 1, 2, 4)}),
     ("interleaved", "You use every third entry of a head for its query, the next ones for its key and its value. The d entries of a query are side by side: give qkv the axes H, 3 and d, in this order.", {CUT: lambda qkv, heads: qkv.unflatten(2, (heads, -1, 3)).mT}),
-    ("heads_taken_for_width", "You make parts of width H. `heads` is the number of heads, and each query, key and value is D/H wide.", {CUT: lambda qkv, heads: qkv.unflatten(2, (-1, 3, heads))}),
+    ("heads_taken_for_width", "You split into parts of width H. `heads` is the number of heads, and each query, key and value is D/H wide.", {CUT: lambda qkv, heads: qkv.unflatten(2, (-1, 3, heads))}),
     ("width_before_words", "The axes T and d are swapped: you return 3×B×H×d×T, but 3×B×H×T×d is expected.", {MOVED: lambda parts: parts.permute(3, 0, 2, 4, 1)}),
     ("queries_alone", "You return only the queries, B×H×T×d. Return queries, keys and values in one tensor, 3×B×H×T×d.", {"result": lambda split: split[0]}),
     ("in_reverse", "The heads are in reverse order. Head 0 has the first 3·d entries of each vector.", {"result": lambda split: split.flip(2)}),

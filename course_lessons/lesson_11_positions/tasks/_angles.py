@@ -59,7 +59,7 @@ WRONG = {  # by the name of a mistake: what takes the place of the right frequen
     ),
     "without_brackets": (
         _without_brackets,
-        "All your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and evaluates a division by it from left to right. Write 10000 ** (2 * i / D).",
+        "All your angles are almost 0. Did you leave out brackets? Python reads 10000 ** 2 * i / D as (10000²) · i / D, and a division by it runs from left to right. Write 10000 ** (2 * i / D).",
     ),
     "slowest_first": (
         lambda right: right.flip(0),

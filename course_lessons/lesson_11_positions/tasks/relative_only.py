@@ -141,13 +141,13 @@ _mistaken = mistakes_of_tests(
     "Do both positions move by the same amount, and are the query and the key the same in both calls?",
 )
 for _name, _sentence, _changes in (
-    ("within_training", "Scores that are relative only within the trained positions pass your test. Also move both positions beyond 64.", {"positions": (0, 30), "moves": range(1, 30)}),
-    ("beyond_training_alone", "A score that behaves differently only in the first positions passes your test. Also try small positions, from 0 on.", {"positions": (64, 300)}),
-    ("multiples_of_32", "Scores whose positions start again, or that count blocks, pass your test, because you shift positions only by multiples of 32. Draw the shifts at random.", {"moves": range(32, 321, 32)}),
-    ("no_distance", "Scores that are wrong only for words some distance apart pass your test, because your query and key always have the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
+    ("within_training", "Your test passes scores that are relative only within the trained positions. Also move both positions beyond 64.", {"positions": (0, 30), "moves": range(1, 30)}),
+    ("beyond_training_alone", "Your test passes a score that behaves differently only in the first positions. Also try small positions, from 0 on.", {"positions": (64, 300)}),
+    ("multiples_of_32", "Your test passes scores whose positions start again, or that count blocks, because you shift positions only by multiples of 32. Draw the shifts at random.", {"moves": range(32, 321, 32)}),
+    ("no_distance", "Your test passes scores that are wrong only for words some distance apart, because your query and key always have the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
     ("query_alone_moved", "You move only one position. That changes the distance, so your test rejects scores that depend on it: move both.", {"move_both": False}),
     ("zero_vectors", "With a query and a key of zeros, a score that rotates them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
-    ("one_feature", "A score that uses the position only if two features of the query are not 0 passes your test. Draw all four features of the query and the key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
+    ("one_feature", "Your test passes a score that uses the position only if two features of the query are not 0. Draw all four features of the query and the key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
     ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, so the last digits differ: allow a difference of about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
     ("too_much_room", "A score that changes only a little passes your test: allow a smaller difference. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
     ("signs_compared", "You compare the sign of the score, or whether it is large. A score can change without changing either: compare the values themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),

@@ -20,7 +20,7 @@ task = Task(
     importance=3,
     minutes=25,
     hints=(
-        "Take the three promises one by one. Which rows of the matrix are multiplied by the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row vector to the left of the matrix, into the position `back` words earlier: look at what the lesson multiplies P by, on which side, and by what angle each pair has to be rotated for more than one step. "
+        "Take the three promises one by one. Which rows of the matrix are multiplied by the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row vector to the left of the matrix, into the position `back` words earlier. What does the lesson multiply P by, and on which side? By what angle does each pair have to be rotated for more than one step? "
         "Finally, how large is the product of a position with itself? It is the sum of sin² + cos² over all pairs. What factor makes it `peak`?",
         (
             "Take no numbers for the word, a width of 2, and back and peak of 1, so there is one pair, with a frequency of 1. Position 1 is (0.8415, 0.5403), and position 0 is (0, 1). The matrix has the rows (0.5403, 0.8415) and (−0.8415, 0.5403). "

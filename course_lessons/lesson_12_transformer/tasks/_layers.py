@@ -179,7 +179,7 @@ def layer_mistakes(task, norms):
         )
         task.changed(
             f"{name}_missing_after",
-            f"Without norm_first, {name} is missing: it comes after the addition of the {NUMBERS[name]} sub-layer.",
+            f"Without norm_first, {name} is missing: it comes after the output of the {NUMBERS[name]} sub-layer has been added.",
             {f"the norm after {what} (norm_first=False)": left_out},
         )
 

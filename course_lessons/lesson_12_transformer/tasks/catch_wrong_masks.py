@@ -52,7 +52,7 @@ task = Task(
         (
             "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With padding, whose vector is [0], after them, the mean over all positions is 2, but over the words it is still 3. A test without padding cannot see the difference, nor can a test in which all sentences have the same length."
         ),
-        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 after them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 after source; with two columns of 0 after target, up to the old length; each sentence by itself, as a batch of one; and for each t, with other words in target after t, where there are words, at positions up to t.",
+        "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 after them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 after source; with two columns of 0 after target, up to the old length; each sentence by itself, as a batch of one; and for each t, replace the words of target after t, but not its padding, and compare the positions up to t.",
     ),
 )
 
@@ -141,17 +141,17 @@ _mistaken(
 )
 _mistaken(
     "first_place_of_each_sentence",
-    "Models that fail only after the first word of the target pass your test, since you compare logits only at the first position. Compare all positions that contain a word.",
+    "Your test passes models that fail only after the first word of the target, since you compare logits only at the first position. Compare all positions that contain a word.",
     at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape),
 )
 _mistaken(
     "same_lengths",
-    "Models that use the mask of one sentence for all pass your test, since all your sentences have the same length. Let some be shorter than others, with padding after them.",
+    "Your test passes models that use the mask of one sentence for all, since all your sentences have the same length. Let some be shorter than others, with padding after them.",
     lengths=((5, 5, 5), (4, 4, 4)),
 )
 _mistaken(
     "one_sentence",
-    "Models that mix up the sentences of a batch pass your test, since you never pass them more than one at a time. Compare a batch with its sentences one at a time.",
+    "Your test passes models that mix up the sentences of a batch, since you never pass them more than one at a time. Compare a batch with its sentences one at a time.",
     lengths=((5,), (4,)),
 )
 _mistaken(
@@ -169,7 +169,7 @@ _mistaken(
 )
 _mistaken(
     "behind_one_place",
-    "A model in which only the first word sees the second passes your test, since you change only the last word, or only words far after it. Change the words after t for each t, from 0 on.",
+    "Your test passes a model in which only the first word sees the second, since you change only the last word, or only words far after it. Change the words after t for each t, from 0 on.",
     places=lambda count: range(count - 1, count),
 )
 

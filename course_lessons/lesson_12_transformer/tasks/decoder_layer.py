@@ -164,7 +164,7 @@ INVERTED = "key_padding_mask is True at positions that must not be attended to, 
 for name, sentence, columns in (
     ("memory_mask_inverted", f"memory_mask is inverted, so attention to the source reads its padding instead of its words; without padding, the result is NaN. {INVERTED}", lambda mask: ~mask[:, None]),
     ("memory_mask_of_numbers", "Your key_padding_mask contains numbers, which PyTorch adds to the scores: the 1 gives padding even more weight. Use a Boolean mask: key_padding_mask=~memory_mask.", lambda mask: 1 - mask[:, None].float()),
-    ("memory_mask_of_numbers_inverted", "Your key_padding_mask contains numbers, which PyTorch adds to the scores: words get 1 more, and padding is not hidden. Use a Boolean mask: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
+    ("memory_mask_of_numbers_inverted", "Your key_padding_mask contains numbers, which PyTorch adds to the scores: the scores of words are raised by 1, and padding is not hidden. Use a Boolean mask: key_padding_mask=~memory_mask.", lambda mask: mask[:, None].float()),
     ("memory_mask_unused", "Attention to the source reads its padding. Hide the padding: key_padding_mask=~memory_mask.", lambda mask: torch.ones_like(mask[:, None])),
 ):  # fmt: skip
     task.changed(name, sentence, {CLEAN: left_out, COLUMNS: columns})

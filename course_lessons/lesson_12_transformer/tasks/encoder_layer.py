@@ -153,7 +153,7 @@ for name, sentence, allowed, others in (
     ("mask_inverted", f"The mask is inverted, so words attend only to padding, and a sentence without padding gives NaN. {INVERTED}", lambda mask: ~mask[:, None], {}),
     ("mask_inverted_without_nan", f"The mask is inverted, so words attend only to padding, and without padding they attend to nothing. {INVERTED}", lambda mask: ~mask[:, None], NOTHING_IS_ZERO),
     ("mask_of_numbers", "Your key_padding_mask contains numbers, which PyTorch adds to the scores: the 1 gives padding even more weight. Use a Boolean mask: key_padding_mask=~mask.", lambda mask: 1 - mask[:, None].float(), {}),
-    ("mask_of_numbers_inverted", "Your key_padding_mask contains numbers, which PyTorch adds to the scores: words get 1 more, and padding is not hidden. Use a Boolean mask: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
+    ("mask_of_numbers_inverted", "Your key_padding_mask contains numbers, which PyTorch adds to the scores: the scores of words are raised by 1, and padding is not hidden. Use a Boolean mask: key_padding_mask=~mask.", lambda mask: mask[:, None].float(), {}),
     ("mask_unused", "Words attend to padding. The keys at padding have to be hidden in each sentence: key_padding_mask=~mask.", lambda mask: torch.ones_like(mask[:, None]), {}),
 ):  # fmt: skip
     changes = {ALLOWED: allowed} | others

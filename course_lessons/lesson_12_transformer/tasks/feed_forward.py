@@ -89,7 +89,7 @@ task.changed_each(
     ("cut_anew", "You reshape the weights instead of transposing them: `view` and `reshape` do not move any numbers. `.T` swaps the two axes.", {f"{weight} transposed": (lambda weight: weight.reshape(weight.shape[::-1])) for weight in ("weight_1", "weight_2")}),
     ("negative_ones_kept", "You keep the negative numbers and set the positive ones to 0. A ReLU keeps the positive ones: max(0, …).", {HIDDEN: lambda before: before.clamp(max=0)}),
     ("magnitudes", "You use absolute values. A ReLU sets negative ones to 0.", {HIDDEN: torch.abs}),
-    ("bias_1_forgotten", "bias_1 is missing: it is added before the ReLU.", NO_BIAS_1),
+    ("bias_1_forgotten", "bias_1 is missing: it should be added before the ReLU.", NO_BIAS_1),
     ("bias_2_forgotten", "bias_2 is missing: it is added at the end.", NO_BIAS_2),
     ("biases_forgotten", "Both biases are missing. Each layer adds its own after the product.", NO_BIAS_1 | NO_BIAS_2),
     ("bias_1_after_the_relu", "You add bias_1 after the ReLU. It belongs to the first layer, so add it before.", NO_BIAS_1 | {HIDDEN: lambda product, *, bias_1: product.relu() + bias_1}),

@@ -111,7 +111,7 @@ task.changed(
 )
 task.changed(
     "unbiased_and_eps_outside",
-    "Two things differ. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, whereas a layer norm divides by D. And eps is added to the root, but it belongs inside: the root of (variance + eps).",
+    "Two things are different here. The variance is divided by D - 1, as PyTorch's `var` and `std` do unless told otherwise, whereas a layer norm divides by D. And eps is added to the root, but it belongs inside: the root of (variance + eps).",
     UNBIASED | EPS_OUTSIDE,
 )
 task.changed_each(

@@ -15,7 +15,7 @@ task = Task(
     importance=3,
     minutes=20,
     hints=(
-        "Split both sides of the image into two axes each: which patch it is, and where in the patch a pixel is. Then put the axes in the order that you need, and flatten them only at the end.",
+        "Split both sides of the image into two axes each: which patch a pixel is in, and where in that patch. Then put the axes in the order that you need, and flatten them only at the end.",
         "Take an image of 2 rows and 4 columns, [[1, 2, 3, 4], [5, 6, 7, 8]], and patches of 2×2 pixels. There are two patches, [[1, 2], [5, 6]] and [[3, 4], [7, 8]]. A weight of [[1, 0], [0, 10]] turns them into 1 + 60 = 61 and 3 + 80 = 83.",
         "patches = images with the axes B, C, rows of patches, P, columns of patches, P, moved to B, rows, columns, C, P, P and flattened to B×N×(C·P·P); words = patches @ weight.flatten(1).T + bias; put `summary` before them, once for each image; add positions.",
     ),

@@ -172,7 +172,7 @@ task.changed_each(
     ("always_pre", 'You normalise the input of the function in all orders. With "post" and "late" the function reads x itself.', ALWAYS_PRE | LATE_AS_PRE),
     ("late_as_pre", 'With order "late" you normalise the input of the function. There it reads x itself, and its output is normalised.', LATE_AS_PRE),
     ("late_as_post", 'With order "late" you normalise the sum. There x stays as it is, and what is added to it is normalised.', LATE_AS_POST),
-    ("late_twice", 'With order "late" there are two norms: both the input and the output of the function are normalised. It should read x itself.', LATE_READS_THE_NORM),
+    ("late_twice", 'With order "late" there are two norms: both the input and the output of the function are normalised. The function should read x itself.', LATE_READS_THE_NORM),
     ("late_adds_the_normed_sum", 'With order "late" you add the norm of x + f(x) to x. Add the norm of the output of the function, without x.', SUM_ADDED),
     ("normalised_x_added", 'With order "pre" you add the normalised x to the output of the function. The residual connection bypasses the norm: add x itself.', NORMALISED_X_ADDED),
     ("norm_of_the_branch", 'With order "post" you normalise the output of the function and add x afterwards. The sum should be normalised: first add x, then normalise.', POST_BRANCH_NORMED),

@@ -262,5 +262,5 @@ task.changed_each(
     ("as_given", "This is still the version from the prompt, with all of its bugs. Call it twice with the same gradient and a large eps, the second time with the m and v that it returned, and compare both steps with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE | RETURNS_CORRECTED),
     ("two_faults_after_what_is_returned", "The m and v that you return are correct. The step itself still has two bugs: compare a third step, and a step with a large eps, with promise 2.", ALWAYS_THE_FIRST | EPS_INSIDE),
     ("two_faults_after_eps", "eps is in the right place. Two bugs are left: look at how m and v are corrected at a later step and at what is passed to the next call.", ALWAYS_THE_FIRST | RETURNS_CORRECTED),
-    ("two_faults_after_the_correction", "The correction is correct at each step. Two bugs are left: try a large eps, and look at what is passed to the next call.", EPS_INSIDE | RETURNS_CORRECTED),
+    ("two_faults_after_the_correction", "The correction is right at each step. Two bugs are left: try a large eps, and look at what is passed to the next call.", EPS_INSIDE | RETURNS_CORRECTED),
 )  # fmt: skip

@@ -84,13 +84,12 @@ task = Task(
     importance=5,
     minutes=35,
     hints=(
-        "The loss also falls with an incorrect loop, so compare numbers: the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. What remains is to choose the model and the inputs: with which of them does a loop that breaks a promise return different numbers from a correct loop? What should your model do when dropout is on?",
+        "The loss also falls with an incorrect loop, so compare the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. What remains is to choose the model and the inputs: for which of them does a faulty loop return different numbers from a correct one? What should your model do when dropout is on?",
         (
             "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With only clip = 1, a loop that always scales to the norm `clip` looks correct, but with clip = 10 it returns 6 and 8. You therefore need both values. "
             "The same goes for dropout: a model that behaves the same whether dropout is on or off cannot tell you which of the two the loop asked for."
         ),
-        "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad computes the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, in a `try` that returns False on any exception: "
-        "run the candidate and your own loop, and check that both return the same number of losses and that losses and weights agree up to 1e-5.",
+        "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad computes the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, do the following in a `try` that returns False on any exception: run the candidate and your own loop, and check that both return the same number of losses and that losses and weights agree up to 1e-5.",
     ),
     partial={"losses_only_fall": (0.75, "correct for every candidate except one that returns its best weights.")},
 )
@@ -169,7 +168,7 @@ _mistaken(
 )
 _mistaken(
     "weights_unchecked",
-    "Candidates that return weights other than the last ones pass your test, because it looks only at the losses. Also compare the weights.",
+    "Your test passes candidates that return weights other than the last ones, because it looks only at the losses. Also compare the weights.",
     compare=lambda expected, result: _same_losses(expected[1], result[1]),
 )
 _mistaken(
@@ -184,7 +183,7 @@ _mistaken(
 )
 _mistaken(
     "losses_only_fall",
-    "A candidate that returns the weights with the lowest loss passes your test: with your data, the last loss is the lowest, so those weights are the last ones. Choose training batches and a held-out batch for which an earlier loss is lower.",
+    "Your test passes a candidate that returns the weights with the lowest loss: with your data, the last loss is the lowest, so those weights are the last ones. Choose training batches and a held-out batch for which an earlier loss is lower.",
     batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES],
 )
 
@@ -192,7 +191,7 @@ _mistaken(
 
 _mistaken(
     "constant_gradients",
-    "A candidate that computes all gradients at the first weights passes your test, because your model's gradients do not depend on the weights. Make them depend on the weights, as in a network.",
+    "Your test passes a candidate that computes all gradients at the first weights, because your model's gradients do not depend on the weights. Make them depend on the weights, as in a network.",
     model=partial(_model, constant=True),
 )
 

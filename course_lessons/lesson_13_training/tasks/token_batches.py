@@ -170,7 +170,7 @@ task.changed(
 for name, sentence, returned in (
     ("last_batch_forgotten", "The last batch is missing: whatever is left after the last sentence is also a batch.", lambda batches: batches[:-1]),
     ("first_batch_alone", "You return only the first batch. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
-    ("same_list_emptied", "You empty a batch after appending it to the list, which contains that same batch: `clear` and `del` also change it there. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
+    ("same_list_emptied", "You empty a batch after appending it, but the list holds that very batch, so `clear` and `del` also change it there. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
     ("empty_batch_for_no_sentences", "If there are no sentences, you return an empty batch, [[]]. Without sentences there is no batch: return an empty list.", lambda batches: batches or [[]]),
 ):  # fmt: skip
     task.changed(name, sentence, {"result": returned})

@@ -193,7 +193,7 @@ SAID = {
     "loss by sentence": "The loss is the mean of the sentences' means, in which a token in a short sentence counts for more. Take the mean over all real tokens of the batch.",
     "loss not shifted": "The loss compares the logits with the tokens that the decoder was given, so the model learns to copy its input. At each position, it should predict the next token: target[:, 1:].",
     "other loss": "The loss is not the mean cross-entropy of your own logits against target[:, 1:] over the tokens that are not 0. Are the logits raw, without a softmax, and is the loss computed in evaluation mode after training, without label smoothing?",
-    "loss does not fall": "Your losses hardly fall. Is each step made of zero_grad, backward and step, and does the optimizer hold the parameters of this model? If so, try a higher learning rate.",
+    "loss does not fall": "Your losses hardly fall. Does each step consist of zero_grad, backward and step, and does the optimizer hold the parameters of this model? If so, try a higher learning rate.",
     "not learned": "Your losses fall, but after the last step the model still predicts incorrect tokens for the sentences that it was trained on. Is it trained on all of them, and with the loss that you return? If so, use a higher learning rate or a wider model.",
     "BOS kept": "Your translations begin with 1, the token that the decoder begins with. Drop it before you return them.",
     "no end": "Your translations go on after the end: after the first 2, every token of a row should be 0.",

@@ -138,24 +138,24 @@ def _reordered(image, kept, draw):
 mistakes_of_comparing(
     _mistaken,
     "model",
-    "Your test rejects a correct model whose last digits depend on other pixels.",
-    "A model that peeks a little, by less than a thousandth, passes your test",
+    "Your test rejects a correct model whose results change in the last decimal places when other pixels change.",
+    "Your test passes a model that peeks a little, by less than a thousandth",
     0.003,
 )
 for _name, _sentence, _changes in (
     # What is compared
     ("runs_at_all", "Every model that raises no error passes your test. Change the pixels outside the glimpses, in a copy, to new random numbers of about 1, and compare the results.", {"same": lambda before, after: True}),
-    ("classes_compared", "Models whose numbers change without changing which is largest pass your test. Compare the numbers, not the predicted class.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
-    ("sums_compared", "A model that peeks and raises one class by as much as it lowers another passes your test, because you compare the sum of the numbers, or their mean. Compare the numbers one by one.", {"same": lambda before, after: close(before.sum(), after.sum())}),
+    ("classes_compared", "Your test passes models whose numbers change without changing which is largest. Compare the numbers, not the predicted class.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
+    ("sums_compared", "Your test passes a model that peeks and raises one class by as much as it lowers another, because you compare the sum of the numbers, or their mean. Compare the numbers one by one.", {"same": lambda before, after: close(before.sum(), after.sum())}),
     # Which pixels stay
     ("nothing_stays", "Your test rejects all correct models that look at the image, even one that uses only the middle of each glimpse. This happens if you change the whole image, or the pixels inside the glimpses instead of the ones outside. Keep the pixels that are in a glimpse and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),
     ("first_glimpse_stays", "Your test rejects correct models that use later glimpses, because you keep only the pixels of the first glimpse. Keep the pixels of all glimpses.", {"seen": _of(lambda locations: locations[:1])}),
     ("last_glimpse_stays", "Your test rejects correct models that use earlier glimpses, because you keep only the pixels of the last glimpse. If you fill a table in a loop, do not reset it in each pass.", {"seen": _of(lambda locations: locations[-1:])}),
     ("finest_scale_stays", "Your test rejects correct models with several scales, because you keep only the pixels of the finest patch. Patch k has a side of size · 2ᵏ.", {"seen": lambda image, locations, size, scales: seen(image, locations, size, 1)}),
     ("coordinates_exchanged", "Your test rejects correct models, because the pixels that you keep are not the ones in their glimpses. This happens if x and y are swapped. A location is (x, y), and corner returns (top, left).", {"seen": _of(lambda locations: locations.flip(1))}),
-    ("a_margin_stays", "Models whose glimpses are one pixel too wide or shifted by one pixel pass your test, because you also keep the pixels next to the glimpses. Change all pixels that are in no glimpse.", {"seen": _with_a_margin}),
+    ("a_margin_stays", "Your test passes models whose glimpses are one pixel too wide or shifted by one pixel, because you also keep the pixels next to the glimpses. Change all pixels that are in no glimpse.", {"seen": _with_a_margin}),
     # What is changed
-    ("reordered", "Models that use the mean or the largest pixel of the whole image pass your test, because you only reorder its pixels. Replace them with new random numbers.", {"change": _reordered}),
+    ("reordered", "Your test passes models that use the mean or the largest pixel of the whole image, because you only reorder its pixels. Replace them with new random numbers.", {"change": _reordered}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 
@@ -165,7 +165,7 @@ for _name, _sentence, _changes in (
 LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "coarse": ("models that downsample the image before they cut", "Try two or three scales."),
     "oblong": ("models that confuse height and width", "Try images that are not square, both tall and wide ones."),
-    "border": ("models that move their glimpses into the image at the border, or continue them at the opposite edge", "Let locations come near all borders."),
+    "border": ("models that move their glimpses into the image at the border, or continue them at the opposite edge", "Include locations near every border."),
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The softmax makes the weights of one step add up to 1 over the cells. The penalty looks at the other sum: the total that one cell gets over all steps of a caption should be near 1. The first sum therefore runs over the steps; after that, take the squares and add them up over the cells.",
+        "The softmax makes the weights of one step add up to 1 over the cells. The penalty looks at the other sum: the total that one cell gets over all steps of a caption should be near 1. The sum you need first therefore runs over the steps; after that, take the squares and add them up over the cells.",
         "Take a picture of two cells and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps, the first cell gets 1.5 and the second 0.5; both are off by 0.5, so the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
         "kept = weights with zeros at the steps where mask is False; total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
     ),
@@ -125,7 +125,7 @@ task.changed_each(
     ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step and never comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
     ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
     # What each cell should get
-    ("steps_over_places", "You compare each cell's sum with T / L, which divides the T steps evenly among the cells, as some code does. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
+    ("steps_over_places", "You compare each cell's sum with T / L, which divides the T steps evenly among the cells, as some implementations do. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
     ("words_over_places", "You compare each cell's sum with the number of words divided by L, which divides the caption's words evenly among the cells. That is a sensible variant, but the equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
     ("not_squared", "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add it.", {"the squared gaps": left_out}),
     ("absolute", "You use the absolute difference from 1. Square the difference instead.", {"the squared gaps": torch.abs}),

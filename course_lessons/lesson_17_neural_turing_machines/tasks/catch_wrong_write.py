@@ -153,22 +153,22 @@ tests_without(task, LEFT_OUT, _without, 2)
 
 for _name, _sentence, _changes in (
     ("runs_at_all", "Every candidate that returns finite numbers of the correct shape and leaves the memory unchanged passes your test. Compare the numbers with the ones from your own write.", _by(finite)),
-    ("first_row_only", "Candidates that use the first row's vectors for all rows, or return only that row, pass your test, because you compare only the first row. Compare every entry and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
-    ("last_row_only", "Candidates that use the last row's vectors for all rows pass your test, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
-    ("sum_only", "Candidates that put the correct numbers in the wrong positions pass your test, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),
+    ("first_row_only", "Your test passes candidates that use the first row's vectors for all rows, or return only that row, because you compare only the first row. Compare every entry and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
+    ("last_row_only", "Your test passes candidates that use the last row's vectors for all rows, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
+    ("sum_only", "Your test passes candidates that put the correct numbers in the wrong positions, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),
     # What the test gives
-    ("as_many_places_as_numbers", "A candidate that cuts its result into W positions of N entries passes your test, because your memory has as many positions as each has entries. Let N and W differ.", {"sizes": (3, 4, 4)}),
-    ("one_place", "Candidates that put weights at the wrong positions, or sum over the positions, pass your test, because your memory has a single position. Use at least two.", {"sizes": (3, 1, 4)}),
-    ("even_weights", "Candidates that move the weights to other positions, or use their mean, pass your test, because all weights of a row are equal. Draw them at random.", {"weights": lambda weights: torch.full_like(weights, 0.8 / weights.shape[1])}),
-    ("weights_at_one_place", "Candidates that write only to the position with the largest weight, or square the weights, pass your test, because yours are 1 at one position and 0 elsewhere. Use weights in between.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()}),
+    ("as_many_places_as_numbers", "Your test passes a candidate that cuts its result into W positions of N entries, because your memory has as many positions as each has entries. Let N and W differ.", {"sizes": (3, 4, 4)}),
+    ("one_place", "Your test passes candidates that put weights at the wrong positions, or sum over the positions, because your memory has a single position. Use at least two.", {"sizes": (3, 1, 4)}),
+    ("even_weights", "Your test passes candidates that move the weights to other positions, or use their mean, because all weights of a row are equal. Draw them at random.", {"weights": lambda weights: torch.full_like(weights, 0.8 / weights.shape[1])}),
+    ("weights_at_one_place", "Your test passes candidates that write only to the position with the largest weight, or square the weights, because yours are 1 at one position and 0 elsewhere. Use weights in between.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()}),
     ("empty_memory", "Candidates that erase too much, or nothing, pass your test: your memory contains only zeros, so there is nothing to erase. Fill it with random numbers.", {"memory": torch.zeros_like}),
-    ("memory_of_ones", "A candidate that subtracts weight times erase whatever the memory contains, and one that ignores it, pass your test, because your memory contains only ones. Fill it with random numbers.", {"memory": torch.ones_like}),
+    ("memory_of_ones", "Your test passes a candidate that subtracts weight times erase whatever the memory contains, and one that ignores it, because your memory contains only ones. Fill it with random numbers.", {"memory": torch.ones_like}),
     ("erase_of_zeros", "Candidates that erase wrongly, or not at all, pass your test, because your erase vectors are zeros. Draw them at random, between 0 and 1.", {"erase": torch.zeros_like}),
     ("erase_of_ones", "Candidates on which erase has no effect pass your test, because your erase vectors are ones. Draw them at random, between 0 and 1.", {"erase": torch.ones_like}),
-    ("erase_of_zeros_and_ones", "A candidate that rounds erase to 0 or 1 passes your test, because yours contains nothing else. Draw it at random, between 0 and 1.", {"erase": torch.round}),
+    ("erase_of_zeros_and_ones", "Your test passes a candidate that rounds erase to 0 or 1, because yours contains nothing else. Draw it at random, between 0 and 1.", {"erase": torch.round}),
     ("add_of_zeros", "Candidates that add wrongly, or not at all, pass your test, because your add vectors are zeros. Draw them at random.", {"add": torch.zeros_like}),
     ("add_of_ones", "Candidates that mix up the add vectors pass your test, because yours are ones. Draw them at random, with numbers above 1 and below 0.", {"add": torch.ones_like}),
-    ("add_above_zero", "Candidates that drop the sign of what is added, or replace negative numbers with 0, pass your test, because none of the numbers that you add is negative. Draw add with torch.randn.", {"add": torch.abs}),
-    ("same_vectors_in_all_rows", "Candidates that use the first row's vectors for all rows pass your test, because all your rows are the same. Let weights, erase and add differ from row to row.", dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))),
+    ("add_above_zero", "Your test passes candidates that drop the sign of what is added, or replace negative numbers with 0, because none of the numbers that you add is negative. Draw add with torch.randn.", {"add": torch.abs}),
+    ("same_vectors_in_all_rows", "Your test passes candidates that use the first row's vectors for all rows, because all your rows are the same. Let weights, erase and add differ from row to row.", dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)

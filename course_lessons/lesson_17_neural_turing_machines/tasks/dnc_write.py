@@ -104,7 +104,7 @@ task.changed_each(
     # The usage
     ("product_not_subtracted", "You only add the usage and the write weights, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled.", {"the usage after writing": add}),
     ("free_gates_inverted", "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing.", {"what the heads leave": lambda reads, free: _kept(reads, 1 - free)}),
-    ("last_head_only", "Only the last read head frees anything. In a loop over the heads, this happens if each step starts from scratch: multiply by what was left before.", {"what the heads leave": lambda reads, free: 1 - free[:, -1:] * reads[:, -1]}),
+    ("last_head_only", "Only the last read head frees anything. In a loop over the heads, this happens if each step starts from scratch: multiply by what the previous heads left.", {"what the heads leave": lambda reads, free: 1 - free[:, -1:] * reads[:, -1]}),
     ("kept_sum", "You add up what the heads free and subtract the sum from 1. When two heads free the same position, more than all of it may be freed. Take the product over the heads of 1 minus what each frees.", {"what the heads leave": lambda reads, free: 1 - (free[..., None] * reads).sum(1)}),
     ("freed_before_writing", "You free first and fill afterwards, so what the last step wrote is not freed. Writing comes first, and what the heads leave is a factor of the whole.", {"the usage after writing": lambda usage, written, *, reads, free, right: right(usage * _kept(reads, free), written), "the new usage": left_out}),
     # The allocation

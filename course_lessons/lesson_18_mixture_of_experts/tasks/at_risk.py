@@ -18,7 +18,7 @@ task = Task(
     minutes=10,
     hints=(
         "There are two questions, one after the other. Which experts get a gradient from any of the new inputs? And which old inputs ask one of these experts, however softly?",
-        "Take the old gates [0.9, 0.1, 0] and [1, 0, 0], and a single new input with the gates [0, 0.01, 0.99]. The experts 1 and 2 may change. The first old input asks expert 1, so it is at risk. The second asks only expert 0, so it is not: True, False.",
+        "Take the old gates [0.9, 0.1, 0] and [1, 0, 0], and a single new input with the gates [0, 0.01, 0.99]. Experts 1 and 2 may change. The first old input asks expert 1, so it is at risk. The second asks only expert 0, so it is not: True, False.",
         "changing = for each expert, whether any new input has a gate above 0 for it, N; asked = old above 0, B×N; return for each row of asked whether any expert is both asked and changing.",
     ),
     partial=EDGE | SIDE_EFFECT,
@@ -114,7 +114,7 @@ task.changed_each(
     ("half_of_old", f"For old inputs you count an expert only if its gate is above a half. {LEARNS}", {OLD: _above_half}),
     ("half_of_new", f"For new inputs you count an expert only if its gate is above a half. {LEARNS}", {NEW: _above_half}),
     ("half_of_the_answer", "You ask whether the experts that may change together have more than half of an old input's gates. Any contribution to the answer is enough: if one of these experts changes, the answer may.", {RISK: _share_that_changes}),
-    ("products_above_half", "You add up products of gates over the experts and ask whether a sum is above a half. Any expert that both inputs ask, with gates however small, puts the answer at risk.", {RISK: lambda both, *, old, new: (old @ new.T > 0.5).any(1)}),
+    ("products_above_half", "You add up products of gates over the experts and ask whether a sum is above a half. Any expert that both inputs ask, however small its gates, puts the answer at risk.", {RISK: lambda both, *, old, new: (old @ new.T > 0.5).any(1)}),
     ("hundredth_on_both_sides", "You leave out gates that are small. A small gate is not 0: its expert learns, and an answer that it contributes to may change.", dict.fromkeys((OLD, NEW), lambda gates: gates > 0.01)),
     # Which experts change
     ("all_new_inputs", "You let an expert change only if *all* new inputs ask it. One of them is enough.", {CHANGING: lambda asks: asks.all(0)}),

@@ -160,7 +160,7 @@ task.changed_each(
     # The gates
     ("equal_gates", "All experts that a row asks get the same gate, 1/k. Their gates should be their scores divided by the sum of these scores.", {"the chosen scores": lambda scores, chosen: chosen.to(scores)}),
     ("one_sum_for_the_batch", "You divide by the sum of the chosen scores of all rows. Each row has its own sum: `.sum(1, keepdim=True)`.", {"the gates": lambda kept: kept / kept.sum()}),
-    ("gates_with_offsets", "You compute the gates from the scores with their offsets. The offsets only decide which experts are chosen: compute the gates from only the scores.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
+    ("gates_with_offsets", "You compute the gates from the scores with their offsets. The offsets only decide which experts are chosen: compute the gates from the scores alone.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
     ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
     ("divided_by_all", "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen scores by the sum of the chosen scores.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
     ("not_divided", "Your gates are the scores of the chosen experts as they are. Divide them by their sum, so that the gates of a row sum to 1.", {"the gates": left_out}),

@@ -105,11 +105,11 @@ for _name, _sentence, _changes in (
     ("no_rounding", "Your test rejects correct layers whose last digits differ from yours. Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _by(torch.equal)),
     ("too_much_room", "Layers that round y or their gates pass your test, because your tolerance is too large. Rounding errors stay below 1e-5.", _by(partial(close, room=0.3))),
     ("shapes_only", "Every layer that returns a y of the correct shape passes your test. Mix the outputs with the gates yourself and compare the result with y.", _by(lambda right, came: came.shape == right.shape)),
-    ("shape_not_looked_at", "A layer that loses the axis of a single row passes your test: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Also compare the shapes.", _by(lambda right, came: torch.allclose(came, right, atol=1e-5))),
-    ("first_row_only", "Layers that use the first row's gates for all, or forget a later row, pass your test, because you compare only the first row. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[0], came[0]))),
+    ("shape_not_looked_at", "Your test passes a layer that loses the axis of a single row: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Also compare the shapes.", _by(lambda right, came: torch.allclose(came, right, atol=1e-5))),
+    ("first_row_only", "Your test passes layers that use the first row's gates for all, or forget a later row, because you compare only the first row. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[0], came[0]))),
     ("last_row_only", "A layer that forgets the first row passes your test, because you compare only the last row. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[-1], came[-1]))),
-    ("sum_only", "Layers that leave the correct numbers in the wrong rows pass your test, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4))),
-    ("lengths_only", "Layers that flip the sign of y, or reverse the order of its entries, pass your test, because you compare the lengths of rows. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)))),
+    ("sum_only", "Your test passes layers that leave the correct numbers in the wrong rows, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4))),
+    ("lengths_only", "Your test passes layers that flip the sign of y, or reverse the order of its entries, because you compare the lengths of rows. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)))),
     # What the test asks of the gates
     ("gates_have_to_sum_to_1", "Your test rejects correct layers whose gates do not sum to 1: layers with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are allowed as long as y agrees with them.", {"sums": lambda on: all(close(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on)}),
     ("gates_have_to_be_positive", "Your test rejects a correct layer that has gates below 0. Any gates are allowed as long as y agrees with them.", {"signs": lambda on: all((gates >= 0).all() for _, gates, _ in on)}),
@@ -121,6 +121,6 @@ for _name, _sentence, _changes in (
     # What the test gives
     ("rows_of_zeros", "Layers that mix up their rows pass your test, because all your rows are zeros and therefore the same. Sample them at random.", {"rows": torch.zeros_like}),
     ("rows_all_the_same", "Layers that mix up their rows pass your test, because all your rows are the same. Sample each of them at random.", {"rows": lambda x: x[:1].expand_as(x).clone()}),
-    ("one_row_only", "Layers that mix up the rows of a batch, or have no room for all of them, pass your test, because you try only a single row. Also try a batch of 50.", {"batches": (1,)}),
+    ("one_row_only", "Your test passes layers that mix up the rows of a batch, or have no room for all of them, because you try only a single row. Also try a batch of 50.", {"batches": (1,)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)

@@ -157,25 +157,25 @@ for _name, _sentence, _changes in (
     ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again and see which predictions change and which stay the same.", {"stays": _none, "enough": _anything}),
     # What has to stay
     ("no_rounding", "Your test rejects a correct model whose last digits depend on later labels. Allow for rounding: torch.allclose(…, rtol=0, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
-    ("too_much_room", "Models on which the label has a small effect pass your test: use a smaller tolerance, since rounding errors stay below 1e-5.", {"room": 0.02}),
-    ("own_label_allowed", "Models in which a step sees its own label pass your test because you compare only the steps before the one whose label is changed. The label at t is what the model should predict at t: compare steps 0 to s, including s.", {"stays": lambda s, T: slice(0, s)}),
+    ("too_much_room", "Your test passes models on which the label has a small effect: use a smaller tolerance, since rounding errors stay below 1e-5.", {"room": 0.02}),
+    ("own_label_allowed", "Your test passes models in which a step sees its own label, because you compare only the steps before the one whose label is changed. The label at t is what the model should predict at t: compare steps 0 to s, including s.", {"stays": lambda s, T: slice(0, s)}),
     ("own_place_only", "Models that see later labels pass your test because you compare only the step whose label is changed. Also compare the steps before it: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
-    ("means_compared", "A model in which one number grows by as much as another shrinks passes your test because you compare means or sums over the classes. Compare the numbers one by one.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
+    ("means_compared", "Your test passes a model in which one number grows by as much as another shrinks, because you compare means or sums over the classes. Compare the numbers one by one.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),
     # What has to move
     ("too_coarse", "Your test rejects correct models because it misses small changes: one label among many may change the predictions by less than 0.3. Real changes are above 1e-4.", {"least": 0.3}),
     ("each_label_has_to_matter", "Your test rejects correct models that use only one of the earlier labels, because it requires each of them to have an effect. One is enough.", {"enough": lambda moved: (moved | torch.ones_like(moved).triu()).all()}),
     ("some_place_has_to_move", "Models in which some step sees no label pass your test because you require only that some step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved.any()}),
-    ("last_place_has_to_move", "Models in which a step before the last one sees no label pass your test because you require only that the last step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
-    ("second_place_has_to_move", "Models in which a step after the second one sees no label pass your test because you require only that step 1 changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
-    ("from_the_third_place_on", "A model in which only step 1 sees no label passes your test because you start checking at step 2. Each step from 1 on has to change.", {"enough": lambda moved: moved.any(1)[2:].all()}),
+    ("last_place_has_to_move", "Your test passes models in which a step before the last one sees no label, because you require only that the last step changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[-1].any()}),
+    ("second_place_has_to_move", "Your test passes models in which a step after the second one sees no label, because you require only that step 1 changes. Each step from 1 on has to change.", {"enough": lambda moved: len(moved) == 1 or moved[1].any()}),
+    ("from_the_third_place_on", "Your test passes a model in which only step 1 sees no label, because you start checking at step 2. Each step from 1 on has to change.", {"enough": lambda moved: moved.any(1)[2:].all()}),
     # What is changed
     ("first_label_only", "Your test rejects correct models that do not use the first label, because it changes no other label, and models that leak later labels pass. Change the label at each step, one after another.", {"steps": lambda T: [0]}),
-    ("last_label_left_out", "A model whose last step sees its own label passes your test because you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
+    ("last_label_left_out", "Your test passes a model whose last step sees its own label, because you never change the last label. The steps are 0 to T - 1.", {"steps": lambda T: range(T - 1) if T > 1 else [0]}),
     ("next_class_only", "Your test rejects a correct model that depends on only one class, because you change each label to only one other class. Try all the others.", {"classes": lambda label: [(label + 1) % CLASSES]}),
     ("inputs_changed_too", "Your test rejects correct models. Perhaps you change the input of a step together with its label. A prediction may depend on the input of its own step and on any other: change the label and leave the inputs as they are.", {"change": lambda inputs, labels, s, c: (inputs + 0.5 * (torch.arange(len(inputs)) == s)[:, None], _set(inputs, labels, s, c)[1])}),
     # Lengths
-    ("long_ones_only", "A model that fails or leaks on a single step passes your test because you try no sequence of one step. Also try T = 1.", {"lengths": (LONGEST,)}),
+    ("long_ones_only", "Your test passes a model that fails or leaks on a single step, because you never try a one-step sequence. Also try T = 1.", {"lengths": (LONGEST,)}),
     ("short_ones_only", "Models that fail only in long sequences pass your test. Also try T = 10.", {"lengths": (1, 2, 5)}),
-    ("one_place_only", "Models that see later labels, or none at all, pass your test because you only try sequences of one step. Also try T = 10.", {"lengths": (1,)}),
+    ("one_place_only", "Your test passes models that see later labels, or none at all, because you only try sequences of one step. Also try T = 10.", {"lengths": (1,)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)

@@ -18,7 +18,7 @@ task = Task(
     importance=5,
     minutes=5,
     hints=(
-        "Mark the steps before the last one that show the same character as the last one. Is the label of such a step read there or somewhere else?",
+        "Mark the earlier steps that show the same character as the last step. Is the label of such a step read there or somewhere else?",
         "Take the characters 4, 4, 0, 2, 4. The last step shows a 4, and so do steps 0 and 1. Their labels are read one step later, at steps 1 and 2, so the weights are 0, 0.5, 0.5, 0, 0.",
         "shown = whether each step but the last shows the last character, T - 1; read = a zero followed by shown, T; return read divided by its sum.",
     ),

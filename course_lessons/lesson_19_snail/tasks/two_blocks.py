@@ -137,7 +137,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "softmax": (
         {MASKED: left_out, WEIGHTS: lambda scores, *, done: scores.softmax(-1).masked_fill(~done[SEEN], 0.0)},
-        "The mask comes after the softmax, so the weights do not sum to 1 and later steps count in the total: set their scores to -inf first.",
+        "The mask comes after the softmax, so the weights do not sum to 1 and later steps count towards the total: set their scores to -inf first.",
     ),
 }
 LEFT = (

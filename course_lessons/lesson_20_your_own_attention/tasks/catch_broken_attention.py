@@ -190,7 +190,7 @@ mistakes_of_comparing(
     _mistaken,
     "candidate",
     "Correct candidates whose last digits differ are rejected.",
-    "Candidates that are off by less than a hundredth pass your test",
+    "Your test passes candidates that are off by less than a hundredth",
     0.02,
 )
 _mistaken(
@@ -211,7 +211,7 @@ for _name, _where, _staying in (
 ):
     _mistaken(
         _name,
-        f"A candidate in which rows see what they should not, but only {_where}, passes your test. Change the numbers wherever a row may not look, for every sentence, head and row.",
+        f"Your test passes a candidate in which rows see what they should not, but only {_where}. Change the numbers wherever a row may not look, for every sentence, head and row.",
         staying=_staying,
     )
 
@@ -254,7 +254,7 @@ _mistaken(
 
 _mistaken(
     "one_call_only",
-    "Candidates that see other sentences, the other head, or what the mask hides pass your test, since you call each only once. Call it again with different numbers wherever a row may not look, and compare.",
+    "Your test passes candidates that see other sentences, the other head, or what the mask hides, since you call each only once. Call it again with different numbers wherever a row may not look, and compare.",
     left_out=("places", "sentences", "heads", "order"),
 )
 
@@ -262,22 +262,22 @@ _mistaken(
 # What the test gives
 
 for _name, _sentence, _changes in (
-    ("keys_and_values_only", "Candidates in which a row depends on the queries of other rows pass your test, since you change only the keys and values of hidden positions. Also change their queries.", {"left_out": ("places",), "also": partial(_hidden_places_have_no_effect, changed=(1, 2))}),
-    ("long_ones_only", "Candidates that raise an error on a single position, lose its axis, or are wrong there pass your test. Also try T = 1, with a mask that is True and one that is False.", {"lengths": (LONGEST,)}),
+    ("keys_and_values_only", "Your test passes candidates in which a row depends on the queries of other rows, since you change only the keys and values of hidden positions. Also change their queries.", {"left_out": ("places",), "also": partial(_hidden_places_have_no_effect, changed=(1, 2))}),
+    ("long_ones_only", "Your test passes candidates that raise an error on a single position, lose its axis, or are wrong there. Also try T = 1, with a mask that is True and one that is False.", {"lengths": (LONGEST,)}),
     ("short_ones_only", "A candidate that fails only in long sentences passes your test. Also try T = 8.", {"lengths": (1, 4)}),
     ("one_place_only", "Candidates that see what they should not see pass your test, since you only try sentences of one position. Also try T = 8.", {"lengths": (1,)}),
-    ("one_sentence_only", "Candidates that mix up the sentences of a batch, or their masks, pass your test, since you only try one sentence. Try three, each with its own mask.", {"B": 1}),
+    ("one_sentence_only", "Your test passes candidates that mix up the sentences of a batch, or their masks, since you only try one sentence. Try three, each with its own mask.", {"B": 1}),
     ("nothing_masked", "Candidates that ignore the mask pass your test, since all of yours are True. Draw masks at random and make one row all False.", {"masked": lambda T, B, draw: torch.ones(B, 1, T, T, dtype=torch.bool)}),
 ):  # fmt: skip
     _mistaken(_name, _sentence, **_changes)
 _mistaken(
     "no_empty_row",
-    "Candidates that return NaN, or any weights or contexts, where nothing may be attended to pass your test. Make one row of the mask all False, at T = 1 and at T = 8.",
+    "Your test passes candidates that return NaN, or any weights or contexts, where nothing may be attended to. Make one row of the mask all False, at T = 1 and at T = 8.",
     masked=lambda T, B, draw: _random_mask(T, B, draw) | torch.eye(T, dtype=torch.bool),
 )
 _mistaken(
     "one_mask_for_all",
-    "Candidates that use the first sentence's mask for all sentences pass your test, since all of yours have the same one. Draw a mask for each.",
+    "Your test passes candidates that use the first sentence's mask for all sentences, since all of yours have the same one. Draw a mask for each.",
     masked=lambda T, B, draw: _random_mask(T, B, draw)[:1].repeat(B, 1, 1, 1),
 )
 

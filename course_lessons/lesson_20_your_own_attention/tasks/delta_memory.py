@@ -18,7 +18,7 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it uses its own key to ask the memory what is already there. It then writes only the difference from what should be there, times the rate, and finally it reads with its query.",
+        "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it uses its own key to ask the memory what is already there. It then writes only the difference between its own value and that answer, times the rate, and finally it reads with its query.",
         "Take D = 2 and E = 1, the key [1, 0] at two steps, with the values 4 and 10, the query [1, 0] and the rates 1 and 0.5. At step 0 the memory is empty, so the difference is 4, and [1, 0] times 4 is added: the memory is [4, 0], and the query reads 4. At step 1 the key finds 4. The difference is 10 - 4 = 6, half of it is 3, so the memory becomes [7, 0] and the query reads 7. A memory that only adds would read 4 + 0.5·10 = 9.",
         "memory = zeros B×D×E. For each step t: old = key t as a row (B×1×D) times memory: B×1×E; difference = value t as a row, minus old, times rate t with two axes of size 1 after it; memory = memory + key t as a column (B×D×1) times difference, as a new tensor; read t = query t as a row times memory. Return what was read, stacked along axis 1.",
     ),

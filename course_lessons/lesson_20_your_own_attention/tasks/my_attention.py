@@ -126,7 +126,7 @@ def _usual(contexts, query, key, value):
 
 
 SAID = {
-    "one that sees later steps": "A later step changes a context. Set the scores to -inf where the mask is False, before they become weights. If you already do that: does the softmax run over the keys, and is no mean, norm or maximum taken over all steps? If you keep a memory, read it before later steps are written.",
+    "one that sees later steps": "A later step changes a context. Set the scores to -inf where the mask is False, before they become weights. If you already do that: does the softmax run over the keys, and have you avoided any mean, norm or maximum over all steps? If you keep a memory, read it before later steps are written.",
     "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Set the weights of these steps to 0, or do not write them to your memory.",
     "one that returns different contexts for the same sequence": "A sequence occurs twice in this batch, and its contexts differ. Does something depend on its position in the batch, or on chance?",
     "one that mixes heads": "A different query, key and value in one head change the contexts of the other head. Heads are on the second axis: do not sum or normalise over it.",

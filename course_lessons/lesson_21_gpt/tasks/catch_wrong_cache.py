@@ -128,17 +128,17 @@ mistakes_of_comparing(
 )
 _mistaken(
     "last_position",
-    "Models that are wrong before the last id but not at it pass your test, because you compare only the last position's logits. Compare all positions.",
+    "Your test passes models that are wrong before the last id but not at it, because you compare only the last position's logits. Compare all positions.",
     at=slice(-1, None),
 )
 _mistaken(
     "one_sentence",
-    "Models that use the cache of another sentence in the batch pass your test, because all sentences in your batches are the same, or there is only one. Try a batch of different sentences.",
+    "Your test passes models that use the cache of another sentence in the batch, because all sentences in your batches are the same, or there is only one. Try a batch of different sentences.",
     sentences=1,
 )
 _mistaken(
     "two_ids",
-    "Models that are wrong only after the second id pass your test. Use longer texts.",
+    "Your test passes models that are wrong only after the second id. Use longer texts.",
     ids=lambda sentences: _ids(sentences, 2),
     sizes=((1, 1), (2,)),
 )

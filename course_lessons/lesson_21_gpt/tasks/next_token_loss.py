@@ -120,7 +120,7 @@ task.changed(
 )
 task.changed(
     "two_further_on",
-    "In your loss, the target is two positions later. It should be the next id: ids[:, 1:].",
+    "In your loss, the target is two positions ahead of the input. It should be the next id: ids[:, 1:].",
     {GIVEN: lambda log_p: log_p[:, :-2], WANTED: lambda ids: ids[:, 2:]},
 )
 task.changed(

@@ -259,7 +259,7 @@ task.changed(
 )
 task.changed(
     "share_of_the_largest",
-    "You keep the ids whose probability is p times the largest one or more. It is the sum that has to reach p, from the most probable id downwards.",
+    "You keep the ids whose probability is at least p times the largest. Add up the probabilities, starting with the largest, until the sum reaches p.",
     {KEEP: lambda before, p, *, done: done[ORDERED] >= p * done[ORDERED][0]},
 )
 task.changed(

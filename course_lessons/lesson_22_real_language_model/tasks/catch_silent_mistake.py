@@ -139,7 +139,7 @@ _mistaken(
 )
 _mistaken(
     "whole_and_one_at_a_time",
-    "Models that fail if several ids are read at once and others follow pass your test: you read texts whole or one id at a time. Try a `first` in between.",
+    "Your test passes models that fail if several ids are read at once and others follow: you read texts whole or one id at a time. Try a `first` in between.",
     firsts=(1, LONGEST),
 )
 

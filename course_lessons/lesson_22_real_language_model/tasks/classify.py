@@ -102,13 +102,13 @@ for _name, _sentence, _changes in (
     ("middle_of_unsorted", "You use the middle score of the unlabelled reviews without sorting them. The median is the middle one of the sorted scores.", {"threshold": lambda scores, own: scores[len(scores) // 2]}),
     ("halfway", "Your threshold is halfway between the smallest and the largest score. The median is the middle one of the sorted scores.", {"threshold": lambda scores, own: (scores.min() + scores.max()) / 2}),
     ("median_of_sizes", "You take the median of the absolute scores. Keep their signs.", {"threshold": lambda scores, own: scores.abs().median()}),
-    ("exchanged", "The truth values are swapped: you return True if the score is below the threshold. A larger log probability of positive, compared with negative, indicates a positive review.", {"above": torch.lt}),
+    ("exchanged", "The truth values are swapped: you return True if the score is below the threshold. A larger log probability of `positive`, compared with `negative`, indicates a positive review.", {"above": torch.lt}),
     ("probabilities", "You take the difference of probabilities. It is small whenever the model expects words other than these two: take the difference of their log probabilities.", {"score": _of_probabilities}),
-    ("positive_alone", "You compare only the log probability of positive. It also depends on how likely all other words are: subtract the log probability of negative.", {"score": lambda logits, positive, negative: logits.log_softmax(-1)[:, positive]}),
-    ("logit_of_positive_alone", "You compare only the logit of positive. Only differences between logits are meaningful: subtract the logit of negative.", {"score": lambda logits, positive, negative: logits[:, positive]}),
+    ("positive_alone", "You compare only the log probability of `positive`. It also depends on how likely all other words are: subtract the log probability of `negative`.", {"score": lambda logits, positive, negative: logits.log_softmax(-1)[:, positive]}),
+    ("logit_of_positive_alone", "You compare only the logit of `positive`. Only differences between logits are meaningful: subtract the logit of `negative`.", {"score": lambda logits, positive, negative: logits[:, positive]}),
     ("softmax_over_reviews", "Your softmax is over the reviews. Each review has its own distribution over the vocabulary: take the last axis.", {"score": lambda logits, positive, negative: logits.log_softmax(0)[:, positive] - logits.log_softmax(0)[:, negative]}),
     ("ratio", "You divide one log probability by the other. The logarithm of a ratio is a difference: subtract them.", {"score": lambda logits, positive, negative: logits.log_softmax(-1)[:, positive] / logits.log_softmax(-1)[:, negative]}),
-    ("sum", "You add the two log probabilities. Subtract the log probability of negative.", {"score": lambda logits, positive, negative: logits.log_softmax(-1)[:, [positive, negative]].sum(-1)}),
+    ("sum", "You add the two log probabilities. Subtract the log probability of `negative`.", {"score": lambda logits, positive, negative: logits.log_softmax(-1)[:, [positive, negative]].sum(-1)}),
     ("absolute", "You take the absolute value of the difference. Its sign tells you which side a review is on.", {"score": lambda logits, positive, negative: _difference(logits, positive, negative).abs()}),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(lambda *given, changes=_changes: _classified(*given, **changes))

@@ -194,7 +194,7 @@ task.changed(
 )
 task.changed(
     "new_ones_rescaled_too",
-    "You apply the factor both to the old parts and to the new block. The new exponentials already have the new largest score subtracted: multiply only the old parts.",
+    "You apply the factor both to the old parts and to the new block. The new exponentials are already computed with the new largest score subtracted: multiply only the old parts.",
     {POWERS: lambda shifted, *, done: (shifted + done[OF_BLOCK] - done[NEW]).exp()},
 )
 task.changed(

@@ -116,12 +116,12 @@ task.changed(
 )
 task.changed(
     "silu_of_both",
-    "SiLU is applied to both products. It belongs only to the product with weight_gate.",
+    "SiLU is applied to both products. It should be applied only to the product with weight_gate.",
     {GATED: lambda gate, up: gate * F.silu(up)},
 )
 task.changed(
     "silu_afterwards",
-    "SiLU is applied to the product of gate and up. It belongs to the gate, before the product.",
+    "SiLU is applied to the product of gate and up. It should be applied to the gate, before the product.",
     {GATE: left_out, GATED: lambda gate, up: F.silu(gate * up)},
 )
 task.changed(
