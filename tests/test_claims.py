@@ -211,7 +211,7 @@ def _(numbers):
 
 @claim(
     "03",
-    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.",
+    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five got only 68% right.",
 )
 def _(numbers):
     earlier = [
@@ -958,10 +958,10 @@ def _(numbers):
     return few and all(share > 0.2 for N in (16, 32) for share in shares[N][2:])
 
 
-@claim("17", "The more vectors it copies, the more mistakes it makes, even with 128 positions,")
+@claim("17", "With 40 or 80 vectors, it makes mistakes even with 128 positions,")
 def _(numbers):
     shares = numbers("128 positions ")
-    return shares == sorted(shares) and shares[-1] > 0.05
+    return max(shares[:2]) < 0.01 and min(shares[2:]) > 0.05
 
 
 @claim("17", "It happens to walk backwards: from position 0 to 31")

@@ -357,7 +357,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
 #
-# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because what a word adds helps as often as it hurts. If three are positive, the fourth is therefore as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. Attention with one θ divides by a total, which "not" makes large in our five runs. The outputs for negated reviews are then nearly 0, and one of the two kinds has the right sign.
+# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because what a word adds helps as often as it hurts. If three are positive, the fourth is therefore as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. With one θ, "not" makes the total so large in our five runs that the opinion hardly counts. All negated reviews then get nearly the same output, and one of the two kinds is right.
 #
 # </details>
 #

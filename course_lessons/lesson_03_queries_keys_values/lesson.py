@@ -410,7 +410,7 @@ with torch.no_grad():
 #
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, the same word can have opposite effects in two sentences: "not" makes "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one of the three matrices was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one of the three matrices was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
 #
 # ## Where you will meet this
 #
@@ -448,7 +448,7 @@ check("03.q5", ...)
 #
 # - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With these three vectors, "not" can have opposite effects in two sentences, and our five runs got all four cases right. With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five failed.
+# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five got only 68% right.
 # - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)

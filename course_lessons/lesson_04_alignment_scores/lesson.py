@@ -263,7 +263,7 @@ table(rows, columns, corner="depends on", digits=2)
 # %% [markdown]
 # The concatenating score does worst. The content-based score depends on the query but does little better, because its values are too small. Cosines lie between -1 and 1, so no weight can be more than $e^1 / e^{-1} = 7.4$ times another. With the cosine multiplied by 8, the model gets nearly all the words right at 12 words; Graves et al. (2014) let the network choose this factor.
 #
-# With all the other scores, the model gets at least 85% of the words right at 12 words, whatever the seed. Most scores ignore position and do not need it, because the encoder states can contain it. The perceptron, the additive score and the location-based score are the best at 12 words. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
+# With all the other scores, the model gets at least 85% of the words right at 12 words, whatever the seed. Most scores ignore position and do well without it; the encoder states can contain it. The perceptron, the additive score and the location-based score are the best at 12 words. The location-based weights depend only on the decoder state, so this state must encode how much has been translated.
 #
 # At 16 words, longer than in training, the order changes. All three fall below 45%, and so does the scaled dot product, whereas the dot product and the general score stay above 50% for every seed.
 #
@@ -369,7 +369,7 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # ## Does it matter which?
 #
-# The choice matters when a score ignores what the task depends on: the concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. At 12 words, only the concatenating score of these two hurt our translation model, where the decoder state alone can tell where to look. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
+# The choice matters when a score ignores what the task depends on: the concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. At 12 words, only the concatenating score of these two hurt our translation model: weights from the decoder state alone were enough. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
 # Among the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #

@@ -308,7 +308,7 @@ check("05.best_share", best_share)
 # %% [markdown]
 # ## Which losses are correct?
 #
-# A wrong loss rarely raises an error. It goes down like a correct one, but the model learns something else.
+# A wrong loss may raise no error and go down like a correct one while the model learns something else.
 
 # %% [markdown]
 # ## 05.catch_wrong_loss

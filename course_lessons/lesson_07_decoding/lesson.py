@@ -20,7 +20,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Two translations of one sentence
 #
-# We use a model like the one in lesson 06, trained on photo captions, to translate an English caption into French in two ways. We explain `width` and `alpha` later in this lesson.
+# We use the larger model from lesson 06, trained on photo captions, to translate an English caption into French in two ways. We explain `width` and `alpha` later in this lesson.
 #
 # For each translation, we print the logarithm of its probability, which is negative: the closer it is to 0, the more probable the translation. Which of the two translations is more probable?
 

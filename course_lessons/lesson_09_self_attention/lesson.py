@@ -192,7 +192,7 @@ table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption
 # %% [markdown]
 # Self-attention learns faster, and within these 2,000 steps the distance costs it less. At distance 32, after 100 steps, it gets about eight in ten answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead only after 100 steps. After 500 steps, training at distances up to 32 lowers the accuracy by 0.51 for the LSTM and by 0.02 for self-attention. The distance also costs the LSTM more at learning rates of 0.003 and 0.03. After 2,000 steps at distance 32, the LSTM gets about nine in ten right.
 #
-# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and the restricted layers we used the better of two learning rates, for self-attention the best of four.
+# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and one restricted layer we used the better of two learning rates, for self-attention the best of four.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -360,7 +360,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # ## What if every word looks at every word at once?
 #
-# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps distance cost it far less. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And work and memory grow with the square of the length.
+# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps distance cost it far less. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow quadratically.
 #
 # ## Where you will meet this
 #

@@ -196,7 +196,7 @@ print(sinusoidal_positions(length=3, D=4))
 figures.clocks()
 
 # %% [markdown]
-# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbouring positions apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
+# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbouring positions apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. Together they do both, like a clock's second hand and hour hand.
 #
 # ## How can a head find the previous word?
 #

@@ -310,7 +310,7 @@ plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 # %% [markdown]
 # Without a warm-up, post-norm fails to learn the task within 600 steps, for each of the five seeds, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. In our first comparison, then, it failed because the learning rate was high in the first steps, which a warm-up avoids.
 #
-# ## What keeps a model from memorising its training data?
+# ## What helps a model translate new sentences?
 #
 # The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly. This is called **overfitting**, and two techniques are meant to prevent it.
 #
@@ -349,7 +349,7 @@ for name, p in models.items():
 #
 # ## The whole loop
 #
-# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to memorise. Every 50 steps, it therefore computes a **validation loss** with dropout off, and it keeps a copy of the weights with the lowest loss. Why not use the test set for this?
+# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to overfit. Every 50 steps, it therefore computes a **validation loss** with dropout off, and it keeps a copy of the weights with the lowest loss. Why not use the test set for this?
 
 
 # %%
@@ -423,7 +423,7 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little, because the model memorises its pairs. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little: the model overfits. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
 # To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 

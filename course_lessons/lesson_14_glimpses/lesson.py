@@ -416,7 +416,7 @@ figures.show_following(models, fields, corners)
 #
 # ## Was it luck?
 #
-# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. All fields now have 32×32 pixels, the models are wider and train longer, and the other models have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers and which the most hits.
+# One result of each kind may be luck, and the blind copy was trained with both patches, so it never learned to do without patch 1. The next table shows five seeds for each kind, including models trained on patch 0 alone and models with only the first look. Fields now have 32×32 pixels, models are wider and train longer, and all but those on patch 0 have three patches of 64 cells. The last row is a convolutional network that reads all 1,024 pixels. Guess which change costs the most correct answers and which the most hits.
 
 # %%
 figures.compare_five_seeds()

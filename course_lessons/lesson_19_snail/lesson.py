@@ -510,7 +510,7 @@ table(rows, columns, corner="class shown once", digits=2)
 #
 # For new classes, the answer depends on the training. When such a class has been shown once, our SNAIL, trained on five classes, is hardly better than chance. After one example, a SNAIL trained for longer on many classes gets nearly as many labels right as a simple rule. Mishra et al. (2018, table 1) train on 1,200 characters from many alphabets and on their rotations, and report 99% accuracy on new characters, with one example of each of five. Their SNAIL is also larger: it alternates three attention layers with two stacks of dense blocks, and a convolutional network reads each picture. The number of classes may therefore not be the only reason.
 #
-# In the first prompt, you could compare new words because you have read many words. Likewise, a network's tasks determine what it can compare.
+# In the first prompt, you could compare new words, perhaps because you have read many. What our network could compare depended on its training.
 #
 # ## Where you will meet this
 #

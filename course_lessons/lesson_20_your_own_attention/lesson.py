@@ -513,7 +513,7 @@ figures.by_slopes()
 # %% [markdown]
 # With scores of this size, after 600 steps, only `mine`, which has both kinds of heads, does well on both tasks. Without the slopes, it loses most of its correct answers in `latest`; without the zeros, it loses most of its correct answers in `once` and gains very few in `latest`.
 #
-# **What we do not know.** We chose the slopes after seeing both tasks, so only a third task could show whether they help elsewhere, and we have tried no other slopes. All the models were trained in the same way, and more steps narrow the gaps: after 3,000 steps, ALiBi gets 0.93 in `once` and 0.97 in `latest`. Both tasks are artificial, and our models have one layer.
+# **What we do not know.** We chose the slopes after seeing both tasks, so only a third task could show whether they help elsewhere, and the only others tried are ALiBi's. All the models were trained in the same way, and more steps narrow the gaps: after 3,000 steps, ALiBi gets 0.93 in `once` and 0.97 in `latest`. Both tasks are artificial, and our models have one layer.
 #
 # **Your turn**: give `mine` sparsemax, with `normalise=sparsemax` in its last line. Write down what you expect and run the report again.
 #
@@ -530,7 +530,7 @@ figures.by_slopes()
 # - If the task asks for the latest value, change the score, as ALiBi does, or overwrite, as the delta rule does.
 # - If one key among very many has to be found, the others must not get much weight in total: use larger scores, or a normaliser that produces zeros, as sparsemax does.
 # - If the task asks for both, divide the work among the heads. Our attention, with two heads without a slope and two with 1/4, got 0.96 in `once` and 0.87 in `latest`.
-# - If the memory must not grow, ask what may be forgotten. A memory that overwrites with β = 1, as ours does, loses old keys. A memory that only adds can keep more of them but cannot tell which value is the latest.
+# - If the memory must not grow, ask what may be forgotten. With many keys, a memory that overwrites with β = 1 loses old ones. A memory that only adds can keep more of them but cannot tell which value is the latest.
 #
 # Then make one change for one reason. Test the promises, write down what you expect, and remove the change again after the run.
 #
