@@ -504,7 +504,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
     # properties
     ("02.softmax", lambda s, t=1.0: (s / t).softmax(-1) * (1.37 + s[..., :1].cos() / 100), "failed", "sums to 1.3"),
     ("02.masked_softmax", lambda s, m: (s - 3.0 * ~m).softmax(-1), "failed", "Where the mask is False the weight should be 0"),
-    ("03.attention", attention_over_queries, "failed", "does your softmax run over the last axis?"),
+    ("03.attention", attention_over_queries, "failed", "do you normalise over the last axis?"),
     ("08.reinforce_loss", lambda p, r, b: -((r - b.detach()) / (1e-8 + (r - b.detach()).std(correction=0)) * p).mean(), "failed", "divided by the standard deviation"),
     ("20.my_attention", attention_of(lambda scores: scores.square() / scores.std()), "failed", "Two sequences get different contexts alone"),
     ("20.my_attention", attention_of(lambda scores: scores.square() / scores.square().amax()), "failed", "Two sequences get different contexts alone"),

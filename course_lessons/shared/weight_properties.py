@@ -11,7 +11,7 @@ def rows_sum_to_one(case, value):
     if not off.any():
         return None
     columns = weights.dim() > 1 and bool(((weights.double().sum(-2) - 1).abs() <= 1e-4).all())
-    instead = " Your columns do: does your softmax run over the last axis?" if columns else ""
+    instead = " Your columns do: do you normalise over the last axis?" if columns else ""
     return f"Rows should sum to 1; one of yours sums to {sums[off][0]:.4g}.{instead}"
 
 

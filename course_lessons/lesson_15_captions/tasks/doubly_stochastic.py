@@ -122,7 +122,7 @@ task.changed_each(
     ("as_the_authors_write", "This is the line from the prompt with its axes corrected but its other bugs unchanged: padding counts, and the penalty is added up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
     # The sum over the steps
     ("sum_over_places", "Your first sum runs over the cells of each step, where the softmax weights always add up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"the total of each cell": lambda kept: kept.sum(2)}),
-    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step and never comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
+    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
     ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
     # What each cell should get
     ("steps_over_places", "You compare each cell's sum with T / L, which divides the T steps evenly among the cells, as some implementations do. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),

@@ -87,7 +87,7 @@ FAULTS = {  # of the version in the prompt: what is changed, and what to do
     ),
     "half_a_tanh": (
         {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden units": left_out},
-        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to every cell's score, which the softmax cancels.",
+        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to every cell's score, and a softmax over the cells cancels it.",
     ),
     "softmax_over_the_batch": (
         {"the weights of the cells": lambda scores: scores.softmax(0)},

@@ -87,7 +87,7 @@ told_by_stages(
     task,
     {
         "1 hop": "Even a single hop is wrong, so look at that: the scores of the question with memories[0], the mask and the softmax, what is read from memories[1], and the readout.",
-        "2 hops": "A single hop is correct, but two are not. Look at what is passed from one hop to the next: the question plus what was read, and the memory that both hops share.",
+        "2 hops": "A single hop on one story is correct, but these two hops are not. Look at what is passed from one hop to the next: the question plus what was read, and the memory that both share. With two stories, each has its own.",
     },
 )
 
@@ -143,4 +143,4 @@ task.changed_each(
     ("readout_not_transposed", "You multiply by readout without transposing it. This runs without an error only if there are as many answers as features. Each answer has its own row of readout: V×D.", {LOGITS: lambda question, answers: question @ answers.mT}),
     ("softmax_of_the_logits", "You return probabilities. Return the logits: a loss like cross_entropy applies the softmax itself.", {LOGITS: lambda question, answers: (question @ answers).softmax(-1)}),
 )  # fmt: skip
-plus_infinity_mistakes(task, others="facts")
+plus_infinity_mistakes(task, others="positions")

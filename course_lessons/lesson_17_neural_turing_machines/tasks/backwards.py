@@ -99,7 +99,7 @@ def _still(step, length):
 for _name, _write, _read, _sentence in (
     ("one_early", _forward, lambda step, length: (step < length) - (step > length), "The read head is one position too far back: at the first step of the silence it sees the last vector but one. Count its moves: when it starts reading, it must be where the last vector was written."),
     ("in_the_same_order", _forward, lambda step, length: int(step > length), "The read head repeats the vectors in their order, first to last. It should start with the last one and go backwards."),
-    ("nothing_is_met", _forward, _still, "The read head never sees a vector, because it is at positions where nothing was written. It must go to the last vector first and then walk back."),
+    ("nothing_is_met", _forward, _still, "The read head hardly ever sees a vector: it is mostly at positions where nothing was written. It must go to the last vector first and then walk back."),
     ("write_head_stays", _still, _still, "The read head sees the last vector at every step of the silence. From there it has to walk back, over positions that contain one vector each."),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(_program(_write, _read))

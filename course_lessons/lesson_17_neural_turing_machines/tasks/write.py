@@ -81,7 +81,7 @@ def _(memory, weights, erase, add):
 SHARE, ADDED = "the erased share", "what is added"
 task.changed_each(
     # Erasing
-    ("keeps_what_it_should_erase", "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped and the others are kept. That share is what should be erased: multiply the memory by 1 minus the share.", {SHARE: lambda weights, erase: 1 - weights * erase}),
+    ("keeps_what_it_should_erase", "You keep the share weight times erase of the memory, so positions with a weight of 0 are wiped. That share is what should be erased: multiply the memory by 1 minus the share.", {SHARE: lambda weights, erase: 1 - weights * erase}),
     ("nothing_erased", "Nothing is erased: you only add. Multiply the memory by 1 minus weight times erase first.", {SHARE: lambda weights, erase: 0 * weights}),
     ("erased_everywhere", "You erase all positions equally, including the ones with a weight of 0. Multiply erase by the weights before you subtract it from 1.", {SHARE: lambda weights, erase: erase}),
     ("erase_unused", "The erase vector has no effect: you erase each position by its weight, in all its entries. Multiply the weights by erase before you subtract them from 1.", {SHARE: left_out}),

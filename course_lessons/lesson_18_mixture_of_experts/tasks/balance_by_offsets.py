@@ -65,7 +65,7 @@ def offsets_follow_the_loads(case, value):
         return None
     i = int(wrong[0])
     compared = "fewer than" if load[i] < mean else "more than" if load[i] > mean else "as many as"
-    return f"{count(int(load[i]), 'row')} asked expert {i}, {compared} the mean of {mean:.4g}: its offset should move from {offsets[i]:.4g} to {right[i]:.4g}."
+    return f"{count(int(load[i]), 'row')} asked expert {i}, {compared} the mean of {mean:.4g}: its offset of {offsets[i]:.4g} should become {right[i]:.4g}."
 
 
 def _inputs(draw, B, N, k, step=0.125, dtype=torch.float32):
@@ -162,7 +162,7 @@ task.changed_each(
     ("one_sum_for_the_batch", "You divide by the sum of the chosen scores of all rows. Each row has its own sum: `.sum(1, keepdim=True)`.", {"the gates": lambda kept: kept / kept.sum()}),
     ("gates_with_offsets", "You compute the gates from the scores with their offsets. The offsets only decide which experts are chosen: compute the gates from the scores alone.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
     ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
-    ("divided_by_all", "You divide all scores by their sum before you choose, so that the gates of a row sum to less than 1. Divide the chosen scores by the sum of the chosen scores.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
+    ("divided_by_all", "You divide by the sum of all scores in a row, so that its gates sum to less than 1. Divide the chosen scores by the sum of the chosen scores.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
     ("not_divided", "Your gates are the scores of the chosen experts as they are. Divide them by their sum, so that the gates of a row sum to 1.", {"the gates": left_out}),
     # How the offsets move
     ("gates_for_loads", "You add up gates instead of counting rows: the load of an expert is the number of rows that ask it, whatever their gates.", {"the load of each expert": lambda chosen, *, done: done["the gates"].detach().sum(0)}),

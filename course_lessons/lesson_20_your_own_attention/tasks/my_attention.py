@@ -159,7 +159,7 @@ def _(case, value):
         )
     if not contexts.isfinite().all():
         raise CourseError(
-            "There is NaN or infinity among the contexts. A row of the mask without any True gives NaN, through a softmax of scores that are all -inf or a division by 0: put zeros there."
+            "There is NaN or infinity among the contexts. Perhaps a row of the mask has no True: a softmax of scores that are all -inf, or a division by 0, gives NaN there. Put zeros there. Or exp overflows."
         )
     return _found(*case.args, contexts)
 
@@ -173,7 +173,7 @@ def _(cases, values):
         return None
     return (
         named[ALONE],
-        "Two sequences get different contexts alone than in a batch of eight. Something is computed from all numbers in a call, such as their mean, maximum or spread, which lets a step see later steps, padding and other sequences.",
+        "Two sequences get different contexts alone than in a batch of eight. Perhaps you handle a mask T×T, as here, in a different way from B×1×T×T. Or something is computed from all numbers in a call, such as their mean, maximum or spread.",
     )
 
 

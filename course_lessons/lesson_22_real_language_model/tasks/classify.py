@@ -95,7 +95,7 @@ def _of_probabilities(logits, positive, negative):
 
 for _name, _sentence, _changes in (
     ("threshold_0", "You compare the scores with 0. This model may lean to one side whatever it reads: compare them with the median score of the unlabelled reviews.", {"threshold": lambda scores, own: 0 * scores.sum()}),
-    ("own_median", "Your threshold is the median of the very reviews that are to be classified, so half of them are always classified as positive. Use the unlabelled ones.", {"threshold": lambda scores, own: own.median()}),
+    ("own_median", "Your threshold is the median of the very reviews that are to be classified, so about half of them are always classified as positive. Use the unlabelled ones.", {"threshold": lambda scores, own: own.median()}),
     ("mean", "Your threshold is the mean. A few extreme scores shift a mean a lot: use the median.", {"threshold": lambda scores, own: scores.mean()}),
     ("own_mean", "Your threshold is the mean score of the reviews that are to be classified. Use the median of the unlabelled ones.", {"threshold": lambda scores, own: own.mean()}),
     ("all_together", "Your threshold is the median of both sets together. Use only the unlabelled reviews.", {"threshold": lambda scores, own: torch.cat([scores, own]).median()}),

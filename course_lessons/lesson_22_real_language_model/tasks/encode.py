@@ -145,7 +145,7 @@ def by_joined_text(word, merges):
     return tokens
 
 
-@task.mistake("The last token is missing: append the token that remains after the loop over pairs of neighbours.")
+@task.mistake("The last token is missing from your result. Does a slice or a range end one too early?")
 def last_lost(word, merges):
     return _merged(word, merges)[:-1]
 

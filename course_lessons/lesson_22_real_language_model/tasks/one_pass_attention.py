@@ -194,7 +194,7 @@ task.changed(
 )
 task.changed(
     "new_ones_rescaled_too",
-    "You apply the factor both to the old parts and to the new block. The new exponentials are already computed with the new largest score subtracted: multiply only the old parts.",
+    "You also multiply the new block by a factor, exp(its largest score - new largest). Its exponentials are already computed with the new largest score subtracted: multiply only the old parts.",
     {POWERS: lambda shifted, *, done: (shifted + done[OF_BLOCK] - done[NEW]).exp()},
 )
 task.changed(
@@ -281,7 +281,11 @@ NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after
 def no_nan_without_large_scores(case, value):
     """Among scores near 0 nothing overflows."""
     far = any(scores.abs().amax() > 100 for scores, _ in case.args[0].values)
-    return None if far or not value.isnan().any() else NAN_COMES
+    return (
+        None
+        if far or not value.isnan().any()
+        else f"{NAN_COMES} Or 0 is divided by 0: exp(-inf) = 0 is the factor of the old parts, not of the first block."
+    )
 
 
 @task.mistake(

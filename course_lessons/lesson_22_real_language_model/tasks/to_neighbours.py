@@ -45,7 +45,7 @@ task.changed_each(
     ("backwards", "This is the way back, from neighbours to halves: row 1 of a head moves to the first row of its second half. Here the first row of the second half has to become row 1.", {HALVES: lambda weight, heads: _as(weight, heads, -1, 2)}),
     ("across_heads", "You form pairs from the two halves of the whole matrix, so rows of different heads are mixed. Split the rows into heads first, then each head into halves.", {HALVES: lambda weight, heads: _as(weight, 1, 2, -1)}),
     ("unchanged", "Nothing has moved. View the rows as heads, halves and pairs and swap the last two.", {PAIRS: lambda halves: halves}),
-    ("heads_exchanged", "You swap heads and halves. A head keeps its place, and so do its rows: only their order within the head changes.", {PAIRS: lambda halves: halves.transpose(0, 1)}),
+    ("heads_exchanged", "You swap heads and halves. A head keeps its place: only the order of the rows within it changes.", {PAIRS: lambda halves: halves.transpose(0, 1)}),
     ("heads_exchanged_with_pairs", "You swap heads and pairs. A head keeps its place: only the order of the rows within it changes.", {PAIRS: lambda halves: halves.transpose(0, 2)}),
     ("second_half_first", "In your pairs, the row of the second half comes first. The first row of each pair comes from the first half.", {PAIRS: lambda halves: halves.flip(1).transpose(1, 2)}),
     ("halves_exchanged", "You swap the two halves of each head without forming pairs. Row 0 of the first half is followed by row 0 of the second.", {PAIRS: lambda halves: halves.flip(1)}),
