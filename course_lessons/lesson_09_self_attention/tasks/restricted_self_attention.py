@@ -110,7 +110,7 @@ HUBS, SEEN = "what the hubs open", "what is seen"
 TWO_SIDES = "The neighbourhood has two sides: take the absolute value of the distance."
 BOTH_SIDES = "The radius holds on both sides: take the absolute value of the distance."
 task.changed_each(
-    ("radius_unused", "The radius has no effect: each position sees all.", {REACH: lambda distance, radius: distance >= 0}),
+    ("radius_unused", "The radius has no effect: each position sees all the others.", {REACH: lambda distance, radius: distance >= 0}),
     ("radius_exclusive", "A position that is exactly `radius` away is left out. It is in reach: at most `radius` away means `<=`.", {REACH: lt}),
     ("left_side_alone", f"Each position sees itself and the positions on its left. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] <= 0) & (distance <= radius)}),
     ("right_side_alone", f"Each position sees itself and the positions on its right. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] >= 0) & (distance <= radius)}),

@@ -118,7 +118,7 @@ mistakes_of_comparing(
     _mistaken,
     "candidate",
     "Your test rejects correct candidates whose last digits differ from yours.",
-    "A candidate whose numbers are only nearly correct passes your test, such as one that rounds them to three digits",
+    "Your test passes candidates whose numbers are only nearly correct, such as one that rounds them to three digits",
     0.03,
     _by,
 )
