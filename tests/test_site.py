@@ -725,7 +725,7 @@ def test_one_line_says_where_code_can_be_run_and_leads_to_colab_in_place_of_the_
 def test_what_a_check_says_is_in_the_page(site):
     page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
     assert re.search(
-        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax over the positions that may be attended to <code",
+        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax with a mask <code",
         page,
         re.DOTALL,
     )

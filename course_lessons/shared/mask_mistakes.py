@@ -42,7 +42,7 @@ def masked_softmax_mistakes(
         masked, softmax, zeros: the words of the three steps; None for one that the task's way lacks.
         inverted: what else is said of a mask that is used the wrong way round.
     """
-    wrong_way = f'The mask is used the wrong way round: True means "may attend", and those are the {others} that you hide. {inverted}'.strip()
+    wrong_way = f'The mask is used the wrong way round: True means "may attend", but those are the {others} that you hide. {inverted}'.strip()
     no_infinity = {masked: filled(0.0), zeros: left_out}
     of = {
         "mask_unused": ("The mask has no effect.", {masked: left_out, zeros: left_out}),
@@ -84,7 +84,7 @@ def masked_softmax_mistakes(
             {zeros: left_out},
         ),
         "empty_row_uniform": (
-            f"{one} with nothing to attend to attends to everything that it should not see, because a very negative but finite number makes all its scores equal. {nothing}",
+            f"{one} with nothing to attend to spreads its weight over everything that it should not see, because a very negative but finite number makes all its scores equal. {nothing}",
             {masked: filled(-1e9), zeros: left_out},
         ),
         "fill_undercut": (

@@ -29,7 +29,7 @@ def nothing_where_masked(weights, mask):
     if leaked.max() < 0.01:
         advice = "Only a score of -inf leaves no weight: any finite one, such as -100, may leave some."
     elif not (leaked[mask.any(-1)] > 1e-6).any():
-        advice = "It is in a row that may attend to nothing. All weights of such a row should be 0, and any finite score instead of -inf leaves some there."
+        advice = "It is in a row with nothing to attend to. All weights of such a row should be 0, and any finite score instead of -inf leaves some there."
     else:
         advice = (
             "Is the score there -inf before the softmax? And do you use the right row of the mask, in the right order?"

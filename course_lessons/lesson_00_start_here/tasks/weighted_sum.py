@@ -78,6 +78,6 @@ task.changed(
 )
 task.changed(
     "weights_on_features_not_added",
-    "`weights * values` lines the weights up with the features, the columns of values, and not with the vectors, its rows. `weights[:, None]` lines them up with the vectors. After that the weighted vectors still have to be added up.",
+    "`weights * values` lines the weights up with the features, the columns of values, not with the vectors, its rows. `weights[:, None]` lines them up with the vectors. After that the weighted vectors still have to be added up.",
     on_features | {"the sum over the vectors": left_out},
 )

@@ -177,12 +177,12 @@ task.changed(
 )
 task.changed(
     "overflow_hidden",
-    "exp overflows for a score above about 88, and infinity divided by infinity is NaN. You turn that NaN into zeros, which hides it. Subtract each row's largest score first; only a row that may attend to nothing should be zeros.",
+    "exp overflows for a score above about 88, and infinity divided by infinity is NaN. You turn that NaN into zeros, which hides it. Subtract each row's largest score first; only a row with nothing to attend to should be zeros.",
     {SOFTMAX: lambda masked: torch.nan_to_num(exponentials_alone(masked))},
 )
 task.changed(
     "overflow_and_empty_row",
-    "Two things give NaN. exp overflows for a score above about 88, so subtract each row's largest score first. And a query that may attend to nothing gives 0/0: return zeros there.",
+    "Two things give NaN. exp overflows for a score above about 88, so subtract each row's largest score first. And a query with nothing to attend to gives 0/0: return zeros there.",
     {SOFTMAX: exponentials_alone, ZEROS: left_out},
 )
 task.changed(
@@ -204,5 +204,5 @@ task.changed_each(
     ("order_swapped", "You return the weights first. Return the context first: `return context, weights`.", {"result": lambda context, weights: (weights, context)}),
     ("context_alone", "You return only the context. Return the weights too: `return context, weights`.", {"result": lambda context, weights: context}),
     ("scores_returned", "You return the scores as your second result. Return the weights.", {"result": lambda context, _, *, done: (context, done[SCORES])}),
-    ("weights_still_nan", "For a query that may attend to nothing your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and the context follows.", {ZEROS: left_out, "result": lambda context, weights: (torch.nan_to_num(context), weights)}),
+    ("weights_still_nan", "For a query with nothing to attend to, your context is zeros, but your weights are still NaN. Replace the NaN in the weights, and the context follows.", {ZEROS: left_out, "result": lambda context, weights: (torch.nan_to_num(context), weights)}),
 )  # fmt: skip

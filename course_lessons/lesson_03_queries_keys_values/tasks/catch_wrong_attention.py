@@ -101,7 +101,7 @@ task = Task(
     hints=(
         (
             "A test is only as good as its inputs: choose them so that incorrect and correct candidates give different results. Think of the batch, "
-            "the sizes, the mask (and no mask), and a query that may attend to nothing. Then compare everything that is returned."
+            "the sizes, the mask (and no mask), and a query with nothing to attend to. Then compare everything that is returned."
         ),
         (
             "Take a candidate that ignores the mask. With the query [1], the keys [0] and [0] and the values [4] and [8], the scores are 0 and "

@@ -16,8 +16,7 @@ task = Task(
     minutes=20,
     hints=(
         "Work backwards, in two steps. By how much must one score be ahead of the other for this share? And at which width is a typical difference between two scores that large?",
-        "Take three dice: one throw has a variance of 35/12. The sum of three throws has three times this variance, and so does the sum of two minus the third, since "
-        "variances of uncorrelated numbers add up under a minus sign as well. Only then take the square root, which turns a variance into a standard deviation. For the "
+        "Take three dice: one throw has a variance of 35/12. The sum of three throws has three times this variance, and so does the sum of two minus the third, since the variances of uncorrelated numbers add even where a number is subtracted. Only then take the square root, which turns a variance into a standard deviation. For the "
         "first step: with a share of 3/4, one score earns three times as much weight as the other, and e to the power of 1.0986 is 3.",
         "lead = the logarithm of share / (1 - share). The variance of one score is D, and the variance of the difference between two scores is the sum of their variances. Begin with D = 1 and increase "
         "D until the standard deviation of the difference reaches the lead; or solve for D and round up.",

@@ -88,9 +88,9 @@ def _at(states, places):
 
 LENGTHS, PLACES, READ = "the lengths", "the positions of the last words", "the states at these positions"
 task.changed_each(
-    ("last_column", "You use the last column. A short sentence has ended long before, so the state there is what the network made of padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
+    ("last_column", "You use the last column. A short sentence has ended long before, so the state there is what the network computed from padding. Find each sentence's own last word.", {READ: lambda states, places: states[:, -1]}),
     ("one_too_far", "You look one position too far: a sentence of n words ends at position n - 1, since positions are counted from 0. Position n is padding or does not exist.", {PLACES: left_out}),
-    ("one_too_early", "You look one position too early, at the second-to-last word. A sentence of n words has its last one at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
+    ("one_too_early", "You look one position too early, at the second-to-last word. A sentence of n words ends at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one: lengths - 2}),
     ("one_too_far_where_there_is_room", "You look one position too far, except where the row ends: a sentence of n words ends at position n - 1, since positions are counted from 0.", {PLACES: lambda lengths, one, *, mask: lengths.clamp(max=mask.shape[1] - 1)}),
     ("longest_for_all", "You use the position of the longest sentence's last word for all sentences. Each sentence has its own length: sum each row of the mask.", {PLACES: lambda lengths, one: (lengths.max() - 1).expand_as(lengths)}),
     ("mean_of_words", "You return the mean of the states at the words. The decoder gets one of them, the state after the last word.", {READ: lambda states, places, *, mask: (states * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)}),

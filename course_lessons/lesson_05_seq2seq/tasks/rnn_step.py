@@ -55,8 +55,8 @@ task.changed_each(
     ("with_sigmoid", "You use the sigmoid, whose values lie between 0 and 1. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.sigmoid}),
     ("with_relu", "You use ReLU, which lets the state grow from step to step. Here it is tanh, with values between -1 and 1.", {"the tanh": torch.relu}),
     ("tanh_of_each_bias_with_x", f"You take tanh of each product separately, with the bias added to the one with x. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: (of_x + bias).tanh() + of_s.tanh(), Z: left_out, "the tanh": left_out}),
-    ("tanh_of_each_bias_with_state", f"You take tanh of each side separately, with the bias on the side of the state. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: of_x.tanh() + (of_s + bias).tanh(), Z: left_out, "the tanh": left_out}),
-    ("tanh_of_each_bias_outside", f"You take tanh of each side separately, with the bias outside both. {IN_RANGE}", {BOTH: lambda of_x, of_s: of_x.tanh() + of_s.tanh(), "the tanh": left_out}),
+    ("tanh_of_each_bias_with_state", f"You take tanh of each product separately, with the bias added to the one with the state. {IN_RANGE}", {BOTH: lambda of_x, of_s, *, bias: of_x.tanh() + (of_s + bias).tanh(), Z: left_out, "the tanh": left_out}),
+    ("tanh_of_each_bias_outside", f"You take tanh of each product separately, with the bias outside both. {IN_RANGE}", {BOTH: lambda of_x, of_s: of_x.tanh() + of_s.tanh(), "the tanh": left_out}),
     ("bias_outside", "You add the bias after tanh, so the new state can leave the range from -1 to 1. The bias belongs inside.", {Z: left_out, "the tanh": lambda z, *, bias: z.tanh() + bias}),
 )  # fmt: skip
 task.changed(

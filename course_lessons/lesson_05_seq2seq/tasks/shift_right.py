@@ -84,7 +84,7 @@ task.changed(
     {"result": lambda inputs, *, target, bos: torch.cat([torch.full_like(target[:1], bos), target[:-1]])},
 )
 task.changed_each(
-    ("always_1", "You write a fixed 1 in front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.ones_like(target[:, :1])}),
+    ("always_1", "You put a fixed 1 at the front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.ones_like(target[:, :1])}),
     ("always_0", "You put a fixed 0 at the front. Write `bos`, whatever number it is.", {"the column of bos": lambda bos, *, target: torch.zeros_like(target[:, :1])}),
     ("last_word_kept", "Your inputs are one word too long: with bos in front, drop the last word: use `target[:, :-1]`.", {"all columns but the last": left_out}),
 )  # fmt: skip

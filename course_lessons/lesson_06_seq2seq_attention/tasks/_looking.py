@@ -88,7 +88,7 @@ def looking(scores, annotations, mask):
 EMPTY = "In a row with no True, nothing may be attended to: return zeros for the weights and the context."
 GARBAGE = "What is at a False position may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Replace these annotations with zeros before you compute anything."
 INVERTED = (
-    'The mask is used the wrong way round: True means "may be attended to", and those are the positions that you hide.'
+    'The mask is used the wrong way round: True means "may be attended to", but those are the positions that you hide.'
 )
 MISTAKES = {
     "mask_unused": (

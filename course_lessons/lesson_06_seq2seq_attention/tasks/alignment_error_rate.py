@@ -129,7 +129,7 @@ task.changed_each(
     ("counted_once", "In your rate, a sure link counts once. It is also possible, so it counts in both numbers: among the sure and among the possible links.", {AGREEING: lambda in_sure, in_possible: in_possible}),
     ("duplicates_count", "In your rate, a sure pair listed twice counts twice in the number of sure pairs. Each pair counts once: turn the list into a set before you count.", {PAIRS: lambda links, n, *, sure: links + len(sure)}),
     ("divided_by_possible", "You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.", {PAIRS: lambda links, n, *, done: links + len(done[POSSIBLE])}),
-    ("possible_unused", "The possible pairs have no effect: you use the sure ones instead. A link that is possible but not sure is no error: it counts once in the numerator.", {POSSIBLE: left_out}),
+    ("possible_unused", "The possible pairs have no effect: you use the sure ones instead. A link that is possible but not sure is not an error: it counts once in the numerator.", {POSSIBLE: left_out}),
 )  # fmt: skip
 task.changed(
     "all_taken_for_sure",

@@ -82,7 +82,7 @@ def _(state, annotations, mask, weight_s, weight_h, v):
 _looking.look_mistakes(task)
 task.changed(
     "scores_unmasked",
-    "The mask reaches the annotations and not the scores. An annotation of zeros has a score like any other and takes weight from the words: also replace its score with -inf.",
+    "The mask reaches the annotations but not the scores. An annotation of zeros has a score like any other and takes weight from the words: also replace its score with -inf.",
     {MASKED: left_out, WEIGHTS: left_out},
 )
 task.changed(
@@ -92,7 +92,7 @@ task.changed(
 )
 task.changed(
     "state_unused",
-    "The state has no effect on the weights: whatever the decoder has written so far, it attends to the same positions. That happens if it is left out, or if tanh is applied to each side separately, since the state then adds the same number to every score. Add W s to each U h, and take tanh of the sum.",
+    "The state has no effect on the weights: whatever the decoder has written so far, it attends to the same positions. That happens if it is left out, or if tanh is applied to each product separately, since the state then adds the same number to every score. Add W s to each U h, and take tanh of the sum.",
     {SUM: lambda of_state, of_words, *, state: of_words + 0 * state.sum()},
 )
 task.changed(

@@ -269,7 +269,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     "others": ("candidates in which a sentence sees another sentence's source", "Change one sentence's annotations and check that the features of the other sentences stay the same."),
     "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay the same, and the features have to change by more than rounding."),
     "padding": ("candidates in which padding has an effect", "Change the values where the mask is False and check that the features stay the same."),
-    "order": ("candidates whose weights depend on positions and not on annotations", "Reorder annotations and mask in the same way and check that the features stay the same."),
+    "order": ("candidates whose weights depend on positions but not on annotations", "Reorder annotations and mask in the same way and check that the features stay the same."),
     "future": ("candidates that see later words", "Change the words from some position on and check that the features before it stay the same."),
 }  # fmt: skip
 mistaken = mistakes_of_tests(

@@ -293,7 +293,7 @@ task.changed(
 )
 task.changed(
     "sorted_by_mean",
-    "Your pairs are right, but they are sorted by the mean log probability of their ids. Here nothing is divided by the length: sort by the sum.",
+    "Your pairs are right, but they are sorted by the mean log probability of their ids. Here there is no division by the length: sort by the sum.",
     {RANKED: lambda found: sorted(found, key=lambda pair: -pair[1] / (len(pair[0]) - 1))},
 )
 task.changed_each(

@@ -20,7 +20,7 @@ task = Task(
     importance=3,
     minutes=15,
     hints=(
-        "Go through the code of each kind line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found all.",
+        "Go through the code of each kind line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found them all.",
         (
             "Take n = 9 words of width d = 2, with k = 3 and radius 2. In self-attention three matrices of 2×2 multiply 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, and 432 in total. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
             "Restricted attention has the same projections and compares 9 words with 5 each, 45 pairs: 108 + 180 = 288. From the first word to the last there are 8 positions, and a layer bridges 2: its path is 4."
@@ -174,11 +174,11 @@ def _(kind, n, d, k, radius):
 LAYERS, QUOTIENT = "the number of layers", "the quotient, rounded up"
 task.changed_each(
     ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: part of a layer counts as a whole layer.", {LAYERS: lambda n, k: round(log(n, k))}),
-    ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. The number of layers is whole: round up.", {LAYERS: lambda n, k: log(n, k)}),
+    ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. The number of layers is a whole number: round up.", {LAYERS: lambda n, k: log(n, k)}),
     ("natural_logarithm", "Convolution: you use the natural logarithm. Each layer multiplies the reach by k, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
     ("restricted_path_rounded_down", "Restricted: you round the quotient of positions and radius down, which gives too few layers. Round up.", {QUOTIENT: lambda n, radius: (n - 1) // radius}),
     ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: part of a layer counts as a whole layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
-    ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. The number of layers is whole: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
+    ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. The number of layers is a whole number: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
     ("multiplications_alone", "You return only the number of multiplications. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
 )  # fmt: skip
 PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of the attention"

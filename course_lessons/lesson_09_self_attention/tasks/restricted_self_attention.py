@@ -108,14 +108,14 @@ def _(query, key, value, radius, hub):
 AHEAD, DISTANCES, REACH = "how far to the right", "the distances", "the positions in reach"
 HUBS, SEEN = "what the hubs open", "what is seen"
 TWO_SIDES = "The neighbourhood has two sides: take the absolute value of the distance."
-BOTH_SIDES = "The radius holds on both sides: take the absolute value of the distance."
+BOTH_SIDES = "The radius applies to both sides: take the absolute value of the distance."
 task.changed_each(
-    ("radius_unused", "The radius has no effect: each position sees all.", {REACH: lambda distance, radius: distance >= 0}),
+    ("radius_unused", "The radius has no effect: each position sees all the others.", {REACH: lambda distance, radius: distance >= 0}),
     ("radius_exclusive", "A position that is exactly `radius` away is left out. It is in reach: at most `radius` away means `<=`.", {REACH: lt}),
     ("left_side_alone", f"Each position sees itself and the positions on its left. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] <= 0) & (distance <= radius)}),
     ("right_side_alone", f"Each position sees itself and the positions on its right. {TWO_SIDES}", {REACH: lambda distance, radius, *, done: (done[AHEAD] >= 0) & (distance <= radius)}),
-    ("no_limit_on_the_left", f"On the left each position sees all, however far away. {BOTH_SIDES}", {DISTANCES: left_out}),
-    ("no_limit_on_the_right", f"On the right each position sees all, however far away. {BOTH_SIDES}", {DISTANCES: torch.neg}),
+    ("no_limit_on_the_left", f"On the left, each position sees all others, however far away. {BOTH_SIDES}", {DISTANCES: left_out}),
+    ("no_limit_on_the_right", f"On the right, each position sees all others, however far away. {BOTH_SIDES}", {DISTANCES: torch.neg}),
     (
         "right_end_left_out",
         "The position that is `radius` away on the right is left out, but the one on the left is not. Note that a slice or a range ends before its second number, which has to be i + radius + 1.",

@@ -23,7 +23,7 @@ task = Task(
     minutes=25,
     hints=(
         "Each word plays three roles: it asks, it is found, and it gives. For each role, its vector is multiplied by a separate matrix. What the words ask is compared with what they are found by, and the scores are divided by the square root of the width of these two. Then each word sums what all words give. "
-        "If there is a mask, words that may attend to nothing need care.",
+        "If there is a mask, words with nothing to attend to need care.",
         (
             "Take two words [1, 0] and [0, 1] of width 2, weight_q = [[2], [0]], weight_k = [[0], [1.0986]] and weight_v = [[4], [8]]. The queries are 2 and 0, the keys 0 and 1.0986, the values 4 and 8. The width d of queries and keys is 1, so dividing by √1 changes nothing. The first word's scores are 2·0 = 0 and 2·1.0986 = 2.1972, their "
             "exponentials 1 and 9, its weights 0.1 and 0.9, and its context is 0.1·4 + 0.9·8 = 7.6. The second word scores 0 with both, so its weights are 0.5 and 0.5 and its context is 6. If the mask lets the second word attend to nothing, its context is 0."
@@ -60,7 +60,7 @@ def nothing_to_attend_gives_zeros(case, value):
     mask = case.args[4]
     empty = None if mask is None else value[~mask.any(2)]
     return (
-        f"A word that may attend to nothing should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
+        f"A word with nothing to attend to should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
         if empty is not None and empty.numel() and empty.abs().max() > 1e-6
         else None
     )
@@ -250,12 +250,12 @@ task.changed(
 )
 task.changed(
     "words_that_see_nothing_emptied",
-    "You replace every word that may attend to nothing with zeros. Others may still attend to it, and then its value counts. Padding is only what nothing attends to as well.",
+    "You replace every word that has nothing to attend to with zeros. Others may still attend to it, and then its value counts. Padding is only what nothing attends to as well.",
     {WORDS: lambda x, mask: x.masked_fill(~mask.any(2)[..., None], 0.0)},
 )
 task.changed(
     "zeros_into_the_context",
-    "The values are right, but the gradient is NaN: for a word that may attend to nothing the weights are NaN, and you set only its context to zeros at the end. The backward pass still runs through these weights, and 0 times NaN is NaN. Set the weights to 0 before they are multiplied by the values.",
+    "The values are right, but the gradient is NaN: for a word with nothing to attend to, the weights are NaN, and you set only its context to zeros at the end. The backward pass still runs through these weights, and 0 times NaN is NaN. Set the weights to 0 before they are multiplied by the values.",
     {
         ZEROS: left_out,
         "result": lambda context, *, mask: (
@@ -265,6 +265,6 @@ task.changed(
 )
 task.changed(
     "infinity_added",
-    "The values are right, but the gradient of a word that may attend to nothing is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not affect the backward pass. Replace the scores with -inf, using masked_fill or torch.where, instead of adding it to them.",
+    "The values are right, but the gradient of a word with nothing to attend to is NaN: -inf is added to its scores, their softmax is NaN, and turning that into zeros afterwards does not affect the backward pass. Replace the scores with -inf, using masked_fill or torch.where, instead of adding it to them.",
     {"the masked scores": lambda scores, mask: scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)},
 )

@@ -299,7 +299,7 @@ LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
     ),
     "lengths": ("candidates that fail if T and S differ", "Let them differ."),
     "empty": (
-        "candidates that are wrong if a word may attend to nothing",
+        "candidates that are wrong if a word has nothing to attend to",
         "Let one row of the mask be False throughout.",
     ),
     "none": ("candidates that fail without a mask", "Try None as well."),

@@ -46,8 +46,8 @@ task = Task(
     importance=4,
     minutes=15,
     hints=(
-        "A head's worth is the difference of two scores: the score of the whole model and the score of the model in which everything but this head is on.",
-        "Let a model with two heads score 9 with both of them, 7 without the first one and 10 without the second one. The first is worth 9 - 7 = 2. The second is worth 9 - 10 = -1: it does harm.",
+        "A head's worth is the difference between two scores: the score of the whole model and the score of the model in which everything but this head is on.",
+        "Let a model with two heads score 9 with both of them, 7 without the first one and 10 without the second one. The first is worth 9 - 7 = 2. The second is worth 9 - 10 = -1: it hurts.",
         "everything = a mask of True for each head; whole = score(everything); for each head: a fresh copy of everything, with False at this head; its worth is whole minus the score of this copy; a tensor of all worths.",
     ),
 )
@@ -119,7 +119,7 @@ for _name, _function, _sentence in (
     ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has its own worth: return H numbers."),
     ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. If the score is higher without a head, its worth is negative."),
     ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative values with 0. If the score is higher without a head, its worth is negative: that head hurts."),
-    ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your worths are rounded to whole numbers: a score may have decimals. Make a tensor of floating-point numbers."),
+    ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your values are rounded to whole numbers, but a score may have decimals. Make a tensor of floating-point numbers."),
     ("as_a_list", lambda score, heads: _worth(score, heads).tolist(), "You return a list. Put the numbers into a tensor: torch.tensor(…)."),
 ):  # fmt: skip
     task.mistake(_sentence, _name)(_function)

@@ -15,7 +15,7 @@ task = Task(
     hints=(
         "A product with a vector is a sum over its numbers. In the merged vector, the entries of head 0 come first, then the entries of head 1. The sum therefore splits into one part for each head, and each part is multiplied by its own part of W^O.",
         (
-            "Take H = 2, d = 1, and a word for which head 0 has found 2 and head 1 has found 3. Let out_weight be [[1, 10], [0, 5]]. Merged, the vector is [2, 3], and the output is [1·2 + 10·3, 0·2 + 5·3] = [32, 15]. "
+            "Take H = 2, d = 1, and a word for which head 0 outputs 2 and head 1 outputs 3. Let out_weight be [[1, 10], [0, 5]]. Merged, the vector is [2, 3], and the output is [1·2 + 10·3, 0·2 + 5·3] = [32, 15]. "
             "Head 0 uses the first column, [1, 0], and adds [2, 0]. Head 1 uses the second column, [10, 5], and adds [30, 15]."
         ),
         "Head i has the columns i·d to (i+1)·d of out_weight, D×d. Give out_weight the axes D, H, d; bring them into the order H, d, D; then x times this.",

@@ -35,7 +35,7 @@ task = Task(
     minutes=40,
     hints=(
         "Only the splitting and the joining are new. Project whole vectors, as in self-attention, and only then split queries, keys and values into heads. Each head is scaled attention of width d. With an axis of heads beside the axis of sentences, all heads can be computed at once, if the mask also gets such an axis. "
-        "Then join the contexts and project them once more. With a mask, two kinds of words need care: words that may attend to nothing, and words that nothing attends to.",
+        "Then join the contexts and project them once more. With a mask, two kinds of words need care: words with nothing to attend to, and words that nothing attends to.",
         (
             "Take two heads, D = 2, and projections that change nothing: three identity matrices stacked in in_weight, an in_bias of zeros, and the identity as out_weight. The query is [1, 1], the keys are [1.0986, 0] and [0, 1.0986], the values [4, 4] and [8, 8], and out_bias is [1, 0]. Each head has the width d = 1. "
             "Head 0 reads the first entries: its scores are 1.0986 and 0, their exponentials 3 and 1, its weights 0.75 and 0.25, its context 0.75·4 + 0.25·8 = 5. Head 1 reads the second entries: its weights are 0.25 and 0.75, its context 7. Side by side they are [5, 7], and with out_bias [6, 7]. If the mask lets the query attend to nothing, the contexts are "
@@ -230,12 +230,12 @@ task.changed(
 
 task.changed(
     "empty_row_without_bias",
-    "A word that may attend to nothing gives zeros. Its contexts are zeros, but they go through the output projection like any other, so the result is out_bias.",
+    "A word with nothing to attend to gives zeros. Its contexts are zeros, but they go through the output projection like any other, so the result is out_bias.",
     {"result": lambda output, *, mask: output if mask is None else output.masked_fill(~mask.any(2)[..., None], 0.0)},
 )
 task.changed(
     "garbage_times_zero",
-    "If no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries that may attend to nothing.",
+    "If no word may attend to a word, its key and value may be NaN or infinite, and 0 times NaN is NaN: a weight of 0 does not keep it out. Before you compute anything, replace with zeros whatever no word attends to and the queries with nothing to attend to.",
     {},  # the steps are those for words without NaN
 )
 

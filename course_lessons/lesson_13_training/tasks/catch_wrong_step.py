@@ -151,7 +151,7 @@ _mistaken(
 )
 _mistaken(
     "too_much_room",
-    "Candidates whose weights are only nearly correct pass your test, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
+    "Your test passes candidates whose weights are only nearly correct, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
     compare=partial(_same, close=partial(close, room=0.03)),
 )
 _mistaken(

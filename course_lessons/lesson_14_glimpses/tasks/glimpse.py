@@ -172,7 +172,7 @@ def _interpolated(blocks):
 
 
 @task.mistake(
-    "You downsample the whole image first and cut the patches out of the result, so the blocks follow the image's grid and not the patch's. Cut the patch out of the image first, then downsample it."
+    "You downsample the whole image first and cut the patches out of the result, so the blocks follow the image's grid, not the patch's. Cut the patch out of the image first, then downsample it."
 )
 def reduced_before_cutting(image, location, size, scales):
     patches = []

@@ -107,7 +107,7 @@ def _(weights, mask):
 
 mask_mistakes(
     task,
-    "weights at padding count like the weights of words. Leave them out before you sum over the steps.",
+    "weights at padding count, just as the weights of words do. Leave them out before you sum over the steps.",
     '"is a word", and you add up the weights at padding',
 )
 

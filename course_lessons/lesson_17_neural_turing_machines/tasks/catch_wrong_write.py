@@ -54,7 +54,7 @@ task = Task(
     hints=(
         "Write your own version of the write, as plainly as you can, and compare every entry. The work lies in the inputs: with zeros, ones or equal sizes, many mistakes give the same result as a correct write.",
         "Take one entry of a memory, 4, the weight 1, erase 1 and add 6. A correct write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases all positions equally. With the weight 0.5, the correct one gives 4·0.5 + 3 = 5 and the other 4·0 + 3 = 3. With 0 instead of the 4, both give 3. So use memories that are not empty, and weights between 0 and 1.",
-        "Sample memory, weights, erase and add at random, with B, N and W all different and at least 2; divide the weights so that a row sums to less than 1; let add contain numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes lined up. In a `try` that returns False on any exception: came = candidate(copies of all four); came has the shape of expected and agrees with it up to 1e-5; the copy of the memory is unchanged.",
+        "Sample memory, weights, erase and add at random, with B, N and W all different and at least 2; divide the weights so that a row sums to less than 1; let add contain numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes lined up. In a `try` that returns False on any exception: result = candidate(copies of all four); result has the shape of expected and agrees with it up to 1e-5; the copy of the memory is unchanged.",
     ),
 )
 
@@ -118,7 +118,7 @@ mistakes_of_comparing(
     _mistaken,
     "candidate",
     "Your test rejects correct candidates whose last digits differ from yours.",
-    "A candidate whose numbers are only nearly correct passes your test, such as one that rounds them to three digits",
+    "Your test passes candidates whose numbers are only nearly correct, such as one that rounds them to three digits",
     0.03,
     _by,
 )

@@ -65,5 +65,5 @@ task.changed_each(
     ("smaller_weight", "You use the smaller of the two weights at each position. The read head reads a share of a share at each position: multiply the two weights.", {TAKEN: torch.minimum}),
     ("likeliest_position", "You read only the position where the read head has its largest weight. A head reads all positions, each in proportion to its weight.", {TAKEN: lambda held, read: held * torch.nn.functional.one_hot(read.argmax(), len(read)).to(read.dtype)}),
     ("divided_by_positions", "You divide by the number of positions. Reading is a weighted sum, and the weights already sum to 1: only add up the products.", {TOGETHER: torch.mean}),
-    ("cosine", "You divide by the lengths of the two lists of weights, as a cosine does. Nothing is divided here: add up the products of the weights.", {"result": lambda share, *, write_weights, read_weights: share / (write_weights.norm() * read_weights.norm())}),
+    ("cosine", "You divide by the lengths of the two lists of weights, as a cosine does. There is no division here: add up the products of the weights.", {"result": lambda share, *, write_weights, read_weights: share / (write_weights.norm() * read_weights.norm())}),
 )  # fmt: skip

@@ -72,7 +72,7 @@ def each_risk_follows_from_the_gates(case, value):
     asked = (old[b] > 0).nonzero()[:, 0].tolist()
     for c, i in ((c, i) for c in range(len(new)) for i in asked if new[c, i] > 0):
         return f"Old input {b} asks expert {i}, with a gate of {old[b, i]:.3g}, and new input {c} asks it, with {new[c, i]:.3g}. The expert may change, and so may this answer."
-    of = f"expert {asked[0]}" if len(asked) == 1 else f"the experts {', '.join(map(str, asked))}"
+    of = f"expert {asked[0]}" if len(asked) == 1 else f"experts {', '.join(map(str, asked))}"
     return f"Old input {b} asks only {of}, and no new input asks any of these. So its answer stays the same."
 
 

@@ -21,7 +21,7 @@ task = Task(
     gradient_not_asked=("offsets",),
     hints=(
         "The offsets have one task: to decide which experts are chosen. There are therefore two quantities: the scores with offsets, which are sorted, and the scores without, which become gates. How often each expert was chosen then decides which way its offset moves.",
-        "Take three experts, the offsets 0, 0 and 0.5, k = 1, a step of 0.1, and two rows of scores, [0.4, 0.8, 0.6] and [0.9, 0.2, 0.1]. With offsets they are [0.4, 0.8, 1.1] and [0.9, 0.2, 0.6], so the experts 2 and 0 are chosen, with gates of 1. The loads are 1, 0 and 1, their mean 2/3. The offsets of experts 0 and 2 therefore fall and the offset of expert 1 rises: -0.1, 0.1 and 0.4.",
+        "Take three experts, the offsets 0, 0 and 0.5, k = 1, a step of 0.1, and two rows of scores, [0.4, 0.8, 0.6] and [0.9, 0.2, 0.1]. With offsets they are [0.4, 0.8, 1.1] and [0.9, 0.2, 0.6], so experts 2 and 0 are chosen, with gates of 1. The loads are 1, 0 and 1, their mean 2/3. The offsets of experts 0 and 2 therefore fall and the offset of expert 1 rises: -0.1, 0.1 and 0.4.",
         "chosen = True at the k largest of scores plus offsets in each row, B×N; kept = scores where chosen, else 0; gates = kept divided by its sum over the experts; load = how many rows chose each expert, N; moved = offsets plus step times the sign of (mean of load minus load); return gates and moved.",
     ),
     partial=USUAL,

@@ -200,7 +200,7 @@ _mistaken(
 )
 _mistaken(
     "first_sentence_only",
-    "Candidates that fail only in a few rows pass your test, such as one in which a row whose window is hidden sums to 0, although its mask has a True. Check the signs, the sums and the contexts of all sentences, with masks in which such a row occurs.",
+    "Your test passes candidates that fail only in a few rows, such as one in which a row whose window is hidden sums to 0, although its mask has a True. Check the signs, the sums and the contexts of all sentences, with masks in which such a row occurs.",
     part=lambda tensor: tensor[:1],
 )
 for _name, _where, _staying in (

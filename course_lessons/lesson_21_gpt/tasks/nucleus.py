@@ -184,12 +184,12 @@ task.changed(
 )
 task.changed(
     "threshold",
-    "You keep the ids whose own probability reaches p. It is the whole set that has to reach p: add up the probabilities, from the most probable id on.",
+    "You keep the ids whose own probability reaches p. It is the whole set that has to reach p: add up the probabilities, starting with the largest.",
     {KEEP: lambda before, p, *, done: done[ORDERED] >= p},
 )
 task.changed(
     "threshold_of_the_rest",
-    "You keep the ids whose own probability reaches 1 - p. It is the sum that has to reach p, from the most probable id on.",
+    "You keep the ids whose own probability reaches 1 - p. Add up the probabilities, starting with the largest, until the sum reaches p.",
     {KEEP: lambda before, p, *, done: done[ORDERED] >= 1 - p},
 )
 task.changed(
@@ -254,7 +254,7 @@ task.changed(
 )
 task.changed(
     "each_by_itself",
-    "You keep the ids whose own probability is p or more. It is the sum that has to reach p, from the most probable id downwards.",
+    "You keep the ids whose own probability is p or more. Add up the probabilities, starting with the largest, until the sum reaches p.",
     {KEEP: lambda before, p, *, done: _first(done[ORDERED] >= p)},
 )
 task.changed(

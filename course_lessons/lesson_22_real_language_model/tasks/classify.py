@@ -16,7 +16,7 @@ task = Task(
     hints=(
         "A single number for each review says how far it leans towards the positive side: a difference of two log probabilities. A model may lean towards one side whatever it reads. The unlabelled reviews are scored in the same way and show what is usual.",
         "Take unlabelled reviews with the log probabilities -1, -2 and -1 for positive and -2, -5 and -1.5 for negative. Their scores are 1, 3 and 0.5, with a median of 1. A review with -2 and -2.4 has a score of 0.4, which is above 0 and below 1. It counts as negative.",
-        "score of a row = its log probability of positive minus its log probability of negative; threshold = the median of the scores of the unlabelled rows; for each of the other rows, whether its score is above the threshold.",
+        "score of a row = its log probability of `positive` minus its log probability of `negative`; threshold = the median of the scores of the unlabelled rows; for each of the other rows, whether its score is above the threshold.",
     ),
 )
 

@@ -12,7 +12,7 @@ task = Task(
     importance=4,
     minutes=20,
     hints=(
-        "A text is encoded with the same steps with which the merges were learned: start from single characters and apply one merge after the other, everywhere in the word.",
+        "A text is encoded in the same steps in which the merges were learned: start from single characters and apply one merge after the other, everywhere in the word.",
         "Take the word aab and 2 merges, first (a, b), then (a, ab). The 3 characters are a, a, b. The first merge joins the last 2, which gives a, ab. The second joins these, and 1 token is left, aab. With the merges in the opposite order, (a, ab) would find nothing to join, and a, ab would remain.",
         "tokens = the characters of the word; for each pair of merges: a new list; go through the tokens from the left; if two neighbours are the pair, append both joined and skip the second; otherwise append the token; the new list replaces the old one.",
     ),

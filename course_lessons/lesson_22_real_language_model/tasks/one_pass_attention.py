@@ -27,7 +27,7 @@ task = Task(
             "The second has one score, 2.1972, and the value [1]. The largest is now 2.1972, and the factor for the old ones is exp(1.0986 - 2.1972) = 0.3333: the sum becomes 0.4444 + 1 = 1.4444 and the context 3.1111 + 1 = 4.1111. "
             "The result is 4.1111 / 1.4444 = 2.8462, the same as with the whole softmax: its weights are 0.0769, 0.2308 and 0.6923."
         ),
-        "largest = minus infinity; total = 0; context = zeros. For each block until None comes: new = the larger of largest and the block's largest score; factor = exp(largest - new); e = exp(scores - new); total = total times factor, plus the sum of e; context = context times factor, plus e times values; largest = new. Return context divided by total.",
+        "largest = minus infinity; total = 0; context = zeros. For each block until next_block returns None: new = the larger of largest and the block's largest score; factor = exp(largest - new); e = exp(scores - new); total = total times factor, plus the sum of e; context = context times factor, plus e times values; largest = new. Return context divided by total.",
     ),
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
