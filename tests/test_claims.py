@@ -784,14 +784,14 @@ def _(numbers):
     return abs(1 - first - second - 0.46) < 0.011 and abs(third + fourth - 0.33) < 0.011
 
 
-@claim("15", "For nearly all names, the largest weight lies on the thing.")
+@claim("15", "The captioner points at the right object for nearly all names.")
 def _(numbers):
     return numbers("Answer:")[0] > 90
 
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any names are correct; with 14 names, guessing would succeed about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay correct as before, given the correct previous words.",
+    "Without the cell with the largest weight, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names stay correct, again given the correct previous words.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
@@ -803,17 +803,17 @@ def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "But the pointing accuracy falls far more, to almost nothing, although most names are correct.")
+@claim("15", "The pointing accuracy, however, falls far more, almost to 0, although most names are correct.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
 
-@claim("15", "The name therefore depends on the thing, but its map does not show the thing.")
+@claim("15", "The name therefore depends on the object, but its map does not show the object.")
 def _(numbers):
     return numbers("Answer:")[0] < 20
 
 
-@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, but the map of "five" does not.')
+@claim("15", 'With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not.')
 def _(numbers):
     before, at_name, *_ = numbers("; penalty ")
     return before > 0.25 and at_name < 0.1
@@ -833,7 +833,7 @@ def _(numbers):
     return min(above.values()) > 0.6 and numbers('the look for "five"  ')[2] > 0.6
 
 
-@claim("15", "With the penalty, they need the look one word earlier and hardly use the look for the name.")
+@claim("15", "With it, they depend on the look one word earlier and hardly use the look for the name.")
 def _(numbers):
     places = ("nowhere", "only in the first state", "only one look earlier", "only in the look for the name")
     whole, state, before, at_name = (numbers(f"\n{place}  ") for place in places)
@@ -841,7 +841,7 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "with the penalty, the look for a name is scaled to about a quarter on average.")
+@claim("15", "with the penalty, the gate scales the look for a name to about a quarter on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
