@@ -65,7 +65,7 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "The model's numbers follow these shares, though only roughly: the correlation is 0.68 on SST-2.")
+@claim("01", "The contributions track these shares, though only roughly: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
@@ -78,7 +78,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones.",
+    "a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones.",
 )
 def _(numbers):
     good, good_negated, bad, bad_negated = numbers("upward: accuracy. positive ")[1::2]  # behind the number of reviews
@@ -235,7 +235,7 @@ def _(numbers):
     }
 
 
-@claim("04", "For four of the five, both scores therefore prefer the wrong keys and do worse than chance.")
+@claim("04", "With four of the five matrices, both scores therefore prefer the wrong keys and do worse than chance.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
@@ -371,7 +371,7 @@ def _(_):
     return "read in training: False" in shown_before("06", "The model has not seen this sentence in training")
 
 
-@claim("06", "Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order.")
+@claim("06", "Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order.")
 def _(_):
     shown = shown_before("06", "Only 5 of the 24 words")
     right, ours = (re.findall(f"{whose}, \\d+ words: +(.*)", shown)[-1] for whose in ("right", "model"))
@@ -388,7 +388,7 @@ def _(numbers):
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "at 20 words, more than two in three links are wrong, even when the decoder is given the right words.")
+@claim("06", "at 20 words, more than two in three links are wrong, even when the decoder is given the correct words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
@@ -521,12 +521,12 @@ def _(numbers):
     return long / ours_long < 0.7 * middle / ours_middle
 
 
-@claim("09", "The model names the right noun for nearly every word.")
+@claim("09", "The model gets nearly every word right.")
 def _(numbers):
     return numbers("share of words with the right noun:")[0] == 1
 
 
-@claim("09", 'and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.')
+@claim("09", 'and "wooden" and "ball" look at "ball". The only supervision was the correct noun for each word.')
 def _(numbers):
     return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
 
@@ -571,7 +571,7 @@ def _(numbers):
     return numbers("swapped  ")[2] < 0.3 and numbers("swapped  ")[3] > 0.75
 
 
-@claim("11", "Without positions, the model can only guess among the other words")
+@claim("11", "Without positions, the model can do no better than pick one of the other words at random.")
 def _(numbers):
     guess, blind = numbers("a guess among the others  "), numbers("without positions  ")
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
@@ -587,7 +587,7 @@ def _(numbers):
     return min(numbers("learned positions  ")) > 0.95
 
 
-@claim("11", "With sinusoidal positions, the model gets nearly all answers right. In layer 0")
+@claim("11", "With sinusoidal positions, the model gets nearly all answers right. In the first layer, layer 0,")
 def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
@@ -599,7 +599,7 @@ def _(numbers):
 
 @claim(
     "11",
-    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, it gets nearly all",
+    "nearly all of the late answers and many of the answers at positions 9 to 11. With the hand-built head, it gets nearly all",
 )
 def _(numbers):
     (whole, early, before, late), by_hand = numbers("as trained  "), numbers("layer 0 by hand  ")
@@ -1003,19 +1003,19 @@ def _(numbers):
     return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
 
 
-@claim("18", "The switch gets most of the words wrong, and only two of the eight experts have work:")
+@claim("18", "The switch gets most of the words wrong, and only two of the eight experts are in use:")
 def _(numbers):
     work, _, right = numbers("no second loss:")
     return work == 2 and right < 0.5
 
 
-@claim("18", "After 20 steps, a batch already asks only two,")
+@claim("18", "After 20 steps, a batch is already routed to only two,")
 def _(numbers):
     asked = [numbers(f"after {steps} steps, a batch asks ")[0] for steps in (0, 20, 699)]
     return asked[0] >= 4 and asked[1:] == [2, 2]
 
 
-@claim("18", "nearly all experts have work now, and the switch gets about nine words in ten right.")
+@claim("18", "nearly all experts are in use now, and the switch gets about nine words in ten right.")
 def _(numbers):
     work, of, right = numbers("with the balance loss:")
     return work >= of - 1 and 0.85 < right < 0.95
@@ -1255,7 +1255,7 @@ def _(numbers):
     )
 
 
-@claim("22", "Only the logits show all nine:")
+@claim("22", "Only the logits reveal all nine:")
 def _(numbers):
     table = numbers.shown.rpartition("largest difference of logits")[2].split("\n")[1:11]
     assert table[0].startswith("none  ")

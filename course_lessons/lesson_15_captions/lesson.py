@@ -404,7 +404,7 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The objects named before and after the first relation are "the first thing" and "the second thing" in the table. In each scene, we move one of the two to a row that changes the relation: everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The objects named before and after the first relation are "the first thing" and "the second thing" in the table. In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
