@@ -38,11 +38,11 @@ for label, sentence in zip(learn.labels[:2], learn.sentences[:2], strict=True):
 diagrams.bag_of_words()
 
 # %% [markdown]
-# The function in the diagram takes three steps: each word becomes a vector, the vectors are added up, and logistic regression turns the sum into a probability. B is the number of sentences and D the dimension of the vectors.
+# This function takes three steps: each word becomes a vector, the vectors are added up, and logistic regression turns the sum into a probability. B is the number of sentences and D the dimension of the vectors.
 #
 # ## A sentence as a bag of word vectors
 #
-# Each word is mapped to an index, and each index to a vector. A **vocabulary** assigns each word an index, starting with the most frequent word. Index 0 is reserved for **padding**, which fills shorter sentences up to the length of the longest, and 1 for words outside the vocabulary. **Encoding** a sentence means writing it as a list of indices. Before you run the cell, encode the shorter of its two sentences by hand.
+# Each word is mapped to an index, and each index to a vector. A **vocabulary** assigns each word an index, starting with the most frequent. Index 0 is reserved for **padding**, which fills shorter sentences up to the length of the longest, and 1 for words outside the vocabulary. **Encoding** a sentence means writing it as a list of indices. Before you run the cell, encode the shorter of its two sentences by hand.
 
 
 # %% tags=["nbval-check-output"]
@@ -260,7 +260,7 @@ reveal("01.accuracy", accuracy.mean())
 # | naive Bayes with word pairs | 83.1% |
 # | a network that follows the parse tree | 85.4% |
 #
-# Word pairs and grammar capture some of the word order but add only a few percentage points. BERT, pretrained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, BERT and the parse-tree network were also trained on labelled phrases, so word order is not the only difference.
+# Word pairs and grammar capture some word order but add only a few percentage points. BERT, pretrained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, BERT and the parse-tree network were also trained on labelled phrases, so word order is not the only difference.
 #
 # What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ reduces it to a single number; in effect, the model has one number per word:
 #
@@ -317,7 +317,7 @@ plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", 
 #
 # ## What does the model make of a sentence?
 #
-# For five sentences from slides by Ylipää (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
+# For five sentences by Ylipää (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
 
 # %%
 sentences = [
@@ -363,7 +363,7 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. A negation whose contribution is fixed and not 0 helps on one kind of review and hurts on the other. Is that unavoidable? To find out, we need a task whose rule we know.
+# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most have other causes. A negation whose contribution is fixed and not 0 helps on one kind of review and hurts on the other. Is that unavoidable? To find out, we need a task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #
@@ -405,7 +405,7 @@ case_explorer
 #
 # No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and last inequalities gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
+# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
@@ -440,7 +440,7 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
+# The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated ones wrong.
 #
 # ## Where any sum must fail
 #

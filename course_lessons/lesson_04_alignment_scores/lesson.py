@@ -323,11 +323,11 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
     ax.set_ylim(-0.05, 1.7)
 
 # %% [markdown]
-# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, it starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the dimension is large, training starts better with scaling.
+# Scaling matters more at D = 256. With scaling, the loss is close to the dotted line after about 25 steps; without scaling, it starts higher and is still above the line after 95 steps. At D = 4, the two curves soon nearly coincide. When the dimension is large, scaling gets training off to a better start.
 #
 # ## What does a score cost?
 #
-# The perceptron was among the best scores in the translation model at 12 words and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys form T·S pairs to score.
+# The perceptron was among the best scores in the translation model at 12 words and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys form T·S pairs.
 #
 # The additive score multiplies every pair by a matrix. The perceptron computes the same function but multiplies each query and key only once, then adds the products pairwise. Check that the results agree.
 
@@ -372,7 +372,7 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # Among the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both queries and keys and to use the scaled dot product. At 12 words, this score was not the best in our translation model, but it got more words right at 16 than the perceptron. It trains well from the start, even in high dimensions, and needs no tanh for every pair. If there are only a few pairs to score, try the perceptron as well.
+# Our advice is to project both queries and keys and to use the scaled dot product. In our translation model, this score was not the best at 12 words, but it got more words right at 16 than the perceptron. It trains well from the start, even in high dimensions, and needs no tanh for every pair. If there are only a few pairs to score, try the perceptron as well.
 #
 # ## Where you will meet this
 #

@@ -21,7 +21,7 @@ from course_utils.translation.translate import align
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in 12-word sentences, it got most of the words wrong.
+# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in 12-word sentences, it got most words wrong.
 #
 # In this lesson, the decoder may look back at all the encoder states before it writes each word. We build this model and train it on the toy language from lesson 05. Does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
 #
@@ -29,7 +29,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the two GRUs' states at one word, placed side by side.
 #
-# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the query, the keys and the values.
+# The diagram shows one step of the decoder. It has written "glodil" ("our"). Its cell now reads this word and will write "sliro" ("small"). Find the query, the keys and the values.
 
 # %%
 words = ["our", "small", "boy"]
@@ -102,7 +102,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# We give this module the numbers from our example, for two sentences that differ only in the mask: in the second, "boy" is masked out. Work out the weight of "small" in the second sentence.
+# We give this module the numbers from our example, for two sentences that differ only in the mask: in the second, "boy" is masked out. Work out the weight of "small" in the second.
 
 # %% tags=["nbval-check-output"]
 attention = Attention(H=1)
@@ -187,7 +187,7 @@ class LookingBack(nn.Module):
 #
 # ## Does it translate?
 #
-# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the word order changes. We train the model with the loop from lesson 05 for 600 steps. How far does the loss fall?
+# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the word order changes. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -236,7 +236,7 @@ print("model: ", *translate([sentence]))
 #
 # ## Does it look where it should?
 #
-# As in training, `look` feeds the model the correct translations word by word. It returns the weights for each translation. In the plot, each row is one decoder step, and boxes mark the known links. Some source words, such as "old", are translated by two words and have two boxes. Is the largest weight in each row inside a box?
+# As in training, `look` feeds the model the correct translations word by word. It returns the weights for each translation. In the plot, each row is one decoder step, and boxes mark the known links. Some source words, such as "old", are translated by two words and so have two boxes. Is the largest weight in each row inside a box?
 
 
 # %%
@@ -265,7 +265,7 @@ plots.weights(
 )
 
 # %% [markdown]
-# In this sentence, the largest weight in every row is inside a box. Most boxes lie along a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
+# Here, the largest weight in every row is inside a box. Most boxes lie along a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
 #
 # One sentence may be luck, so we want a single measure over many. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
 #
@@ -476,7 +476,7 @@ table(rows, columns, corner="AER of three models", digits=2)
 # c, a = self.attention(s, h, mask)  # B H, B S: then attention
 # ```
 #
-# We have trained three such models, with the same settings and seeds as the three above. Which decoder is better?
+# We have trained three such models, with the same settings and seeds as above. Which decoder is better?
 
 # %%
 rows = {

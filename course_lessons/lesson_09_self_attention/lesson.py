@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # We begin by hand, with three words from the sentence "the sad dog took the wooden ball": "sad", "dog" and "ball". We want "sad" to find the word it describes.
 #
-# Each word has two features. The first is 1 for something alive and -1 for something lifeless, and the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
+# Each word has two features: the first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
 #
 # As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the dimension of the queries and keys and, in this lesson, also the dimension D of the word vectors.
 #
@@ -165,7 +165,7 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 # - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart, respectively.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 #
-# Count how many steps it takes each of the four to carry information from the first of eight words to the last.
+# Count how many steps it takes each of the four layers to carry information from the first of eight words to the last.
 
 # %%
 diagrams.paths()
@@ -173,9 +173,9 @@ diagrams.paths()
 # %% [markdown]
 # Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
 #
-# Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads one word at a time.
+# Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads word by word.
 #
-# Each model gets a text such as B4 A7 C1 … A: three words that each pair a letter with one of eight digits, then filler words, then one of the letters. The model has to give the digit paired with this letter, here 7. The order does not matter, because it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01. It is trained at all distances from 0 up to the one in the table and tested at that one. Which of the two models learns faster, and what difference does the distance make?
+# Each model gets a text such as B4 A7 C1 … A: three words that each pair a letter with one of eight digits, filler words and one of the letters. The model has to give the digit paired with this letter, here 7. The order does not matter: it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01. It is trained at all distances from 0 up to the one in the table and tested at that one. Which of the two models learns faster, and what difference does the distance make?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -190,7 +190,7 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and within these 2,000 steps, it suffers less from distance. At distance 32, after 100 steps, it gets about eight in ten answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead at 100 steps but not later. After 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. The LSTM also suffers more from distance at learning rates of 0.003 and 0.03. With more training, it recovers: after 2,000 steps at distance 32, it gets 87% right.
+# Self-attention learns faster, and within these 2,000 steps, it suffers less from distance. At distance 32, after 100 steps, it gets about 80% of the answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead at 100 steps but not later. After 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. The LSTM also suffers more from distance at learning rates of 0.003 and 0.03. With more training, it recovers: after 2,000 steps at distance 32, it gets 87% right.
 #
 # What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with a radius of 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and the restricted layers, we used the better of two learning rates, and for self-attention, the best of four.
 
@@ -214,7 +214,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers, too, can only guess: training cannot extend their reach.
+# At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers, too, can only guess: training cannot extend their reach.
 #
 # Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about 60% of the answers right; one model, trained for 12,500 steps instead, gets 70% right. Self-attention is equally accurate at every distance, even at 0.
 #
@@ -356,7 +356,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: with d = 512, for every text shorter than 768 words.
 #
-# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about the length of a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
+# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about as long as a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
 #
 # ## What if every word looks at every word at once?
 #

@@ -200,7 +200,7 @@ figures.clocks()
 #
 # ## How can a head find the previous word?
 #
-# In our plan, the first layer attends to the previous word, as a head did in lesson 10. When we go from a position to the one before it, each hand turns back by its own fixed angle $\delta$, wherever it points. You may remember these identities from school:
+# In our plan, the first layer attends to the previous word, as a head did in lesson 10. When we go from a position to the one before it, each hand turns back by its own fixed angle $\delta$, wherever it points. These identities may be familiar from school:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
@@ -241,7 +241,7 @@ weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the previous position, except position 0, which has no predecessor and attends to itself.
+# Each position gives most of its weight to the previous position, except position 0, which attends to itself.
 #
 # **Your turn**: change the weights so that each position attends to the *next* one. Which queries does the head need?
 #
@@ -251,7 +251,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? The next cell shows a table of results and, below it, the model's attention weights for the first text above, whose last word is 27 and whose answer is 2. Which layer attends to the previous word, and where does the last word look in the other layer?
+# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? The next cell shows a table of results and, below it, the model's attention weights for the first text above (last word 27, answer 2). Which layer attends to the previous word, and where does the last word look in the other layer?
 
 
 # %%
@@ -289,7 +289,7 @@ figures.arrows([(3, 1), (13, 11)])
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# The function `turn` rotates all pairs in this way. Work out both products of our arrows; you may need $\cos 2 = -0.416$.
+# The function `turn` rotates all pairs in this way. Work out both products of our arrows, using $\cos 2 = -0.416$.
 
 
 # %%
@@ -314,14 +314,14 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are ahead of the query by the angle of one step. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this solve our task as well?
+# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are ahead of the query by the angle of one step. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this also solve our task?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With rotary positions, the model also gets nearly all answers right. Many language models use rotary positions, including Llama 3 (Grattafiori et al., 2024).
+# With rotary positions, the model also gets nearly all answers right. Many language models use them, including Llama 3 (Grattafiori et al., 2024).
 #
 # ## What happens beyond the trained lengths?
 #
@@ -351,7 +351,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 # %% [markdown]
 # With sinusoidal positions, the models get fewer than half of the 24-word texts right: 0.46, and 0.49 in a run of 5,000 steps. On our task, sinusoidal positions do not fulfil the hope of Vaswani et al.: they do about as badly as learned positions. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
+# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model`, a sixth model.
 #
 # Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our hand-built head should work in longer texts as well. We replace the attention weights of layer 0 with those of the hand-built head and change nothing else. How many of the late answers will the model then get right?
 

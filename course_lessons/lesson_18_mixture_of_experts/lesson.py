@@ -143,7 +143,7 @@ figures.draw_lines({"work together": together, "compete": competing}, points)
 # %% [markdown]
 # Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
 #
-# Among competing experts, the one with the largest weight could therefore answer on its own. Over 20 seeds, how much larger is its error than the error of the sum?
+# Among competing experts, the one with the largest weight could therefore answer on its own. Over 20 seeds, how much larger is its error than the sum's?
 
 # %% tags=["nbval-check-output"]
 figures.errors_on_lines()
@@ -172,7 +172,7 @@ diagrams.best_experts(scores, weights)
 # %% [markdown]
 # The first expert gets 0, so it need not even read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
 #
-# An output multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
+# An output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -196,7 +196,7 @@ for target in (6.0, 1.0):
     print(f"target {target}: a step moves the scores by", -gradients[0])
 
 # %% [markdown]
-# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 depends on all the scores.
+# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 depends on all scores.
 #
 # The last two lines show what the gate learns. If a larger answer would lower the loss, as with a target of 6, a step raises the expert's score. If a smaller one would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
@@ -228,7 +228,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will every expert be used?
 #
-# An expert that is never chosen learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair. It has 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never chosen learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair with 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)
@@ -384,7 +384,7 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + u\, \text{sign}(1/N - f_j)$$
 #
-# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse? And does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
+# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse, and does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
 
 
 # %% tags=["nbval-check-output"]
@@ -435,7 +435,7 @@ reveal("18.translators", "one wide network")
 figures.compare_layers()
 
 # %% [markdown]
-# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns sooner.
+# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns faster.
 #
 # With nearly equal computation, the experts win: at this learning rate, their accuracy is 33 percentage points higher than that of *one network*, and 25 points after 6,000 steps. With each at the best of four rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if computation per token is the limit.
 #

@@ -22,7 +22,7 @@ from course_utils.models.gpt import nucleus
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
-# Until now, our models have been trained on toy tasks, captions and tales. This lesson loads a model trained on two trillion tokens (words or parts of words) from web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models you can chat with. It is a small **Llama** (Touvron et al., 2023), built like models with a thousand times as many parameters. Given the first three lines below, it writes the fourth:
+# Until now, our models have been trained on toy tasks, captions and tales. This lesson loads a model trained on two trillion tokens (words or parts of words) from web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models you can chat with. It is a small **Llama** (Touvron et al., 2023), built like models with a thousand times as many parameters. Given the first three lines, it writes the fourth:
 #
 # ```text
 # <|im_start|>user
@@ -73,9 +73,9 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the pair counted first wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). The tokenizer of SmolLM2 learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the download fails, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -194,7 +194,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, except that there are no biases and queries and keys are rotated. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, except that it has no biases and rotates queries and keys. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
 
 
 # %%
@@ -279,7 +279,7 @@ class Llama(nn.Module):
 # %% [markdown]
 # ## Loading the weights
 #
-# The file is in GGUF format, where parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+# The file is in GGUF format, where parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. `NAMES` below translates each part of such a name.
 #
 # The model's 134.5 million weights would take 538 MB in float32, yet the file is only 98 MB, because the layers' matrices use **four bits** per weight. They are stored in blocks of 32 weights, which share a scale and a minimum, both in float16. Each weight w is stored as an integer q from 0 to 15:
 #
@@ -366,7 +366,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Without this test, we might have paired the wrong entries, because names and shapes do not show which entries are rotated as a pair. This file pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file for the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$; each row produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Without this test, we might have paired the wrong entries, because names and shapes do not show which entries form a pair. This file pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file for the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$; each row produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -506,7 +506,7 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: for the second copy, it needs less than a fifth as many nats as for the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
+# The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
 # Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The keys at a fixed distance form a diagonal of the T × S weights. We average its last 39 entries, which belong to queries in the second copy; the last token is never a query, because nothing follows it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
