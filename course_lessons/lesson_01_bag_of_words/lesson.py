@@ -225,7 +225,7 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
 # %% [markdown]
 # The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
 #
-# We now train five models with different seeds, which determine all random choices. None of these models takes word order into account.
+# We now train five such models with different seeds, which determine all random choices. None of these models takes word order into account.
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -278,7 +278,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# A word's contribution to the score, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. Training pushed the vectors of words in positive reviews along $w$ and those of words in negative reviews against it. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. To plot them, we train a second model with two-dimensional word vectors. Where will "great", "dull" and "the" point?
+# A word's contribution to the score, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. Training pushed the vectors of words in positive reviews along $w$ and those of words in negative reviews against it. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. To plot word vectors, we train a second model in which they are two-dimensional. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -337,7 +337,7 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the model gets the first and fourth sentences wrong, because "movie", "was" and "really" outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call it negative. And "not" adds -0.24 to the score of any sentence that contains it, positive or negative.
+# On SST-2, the model gets the first and fourth sentences wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds -0.24 to the score of any sentence that contains it, positive or negative.
 #
 # **Your turn**: add your own sentences to the list. What is the shortest sentence that fools the model?
 #

@@ -364,7 +364,7 @@ reveal("06.twelve", at_12.mean().item())
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than the decoder with one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights. For each word that is also in the correct translation, a box marks its source word.
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than the decoder with one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"

@@ -38,7 +38,7 @@ print("without positions:", translate(model, subwords, texts))
 #
 # ## A task in which order is everything
 #
-# We train small models on a task in which word order is the only clue. Each text is a list of distinct words, written as numbers, followed by a repeat of one of them. **Which word comes next?** The answer is the word that followed it the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which word order is the only clue. Each text is a list of distinct words, written as numbers, followed by a repeat of one of them. **Which word comes next?** The answer is the word that followed the repeated word the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6

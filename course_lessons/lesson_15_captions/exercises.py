@@ -20,7 +20,7 @@ from course_utils.models.train_model import train_model
 #
 # In the lesson, `share_pointed` measured how often the largest weight is on the named object. Now you write such a measure for captions with padding. A word **points** to the cell with its largest weight and is correct if this is its true cell. Return the share of correct words among all real words in the batch, from 0 to 1.
 #
-# `mask` is True at real words. Padding may also come before real words. At padded positions, `true` may be any number, even one that is not a cell, and the weights may be anything. At real words, no two weights are equal. The result may be a Python number or a tensor.
+# `mask` is True at real words. Padding may also come before real words. At padded positions, `true` may be any number, even one that is not a cell, and the weights may be any numbers. At real words, no two weights are equal. The result may be a Python number or a tensor.
 
 
 # %%
@@ -115,7 +115,7 @@ check("15.first_look", first_look)
 #
 # <details><summary>Answer</summary>
 #
-# It is -2 (1 - 0.3) = -1.4 for each word t. If the weights were free parameters, a step of gradient descent would therefore raise the weights of a cell whose sum is less than 1.
+# It is -2 (1 - 0.3) = -1.4 for each word t. If the weights were free parameters, a step of gradient descent would therefore raise the weights of a cell whose weights sum to less than 1.
 #
 # </details>
 
@@ -322,7 +322,7 @@ train_own(train, answers)
 # %% [markdown]
 # One look is enough to find the leftmost object. In five runs with different seeds, the network got 88% to 92% of the first names right, and more than nine in ten names depended most on the object's cell.
 #
-# Without attention, it got 6% to 26% of the names right after these 500 steps. The cell with the largest effect was that of the object for 31% to 60% of the names: a word may depend on a cell and still be wrong.
+# Without attention, it got 6% to 26% of the names right after these 500 steps. The cell with the largest effect was the object's cell for 31% to 60% of the names: a word may depend on a cell and still be wrong.
 
 # %% tags=["own-machine"]
 progress()
