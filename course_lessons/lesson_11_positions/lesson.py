@@ -196,7 +196,7 @@ print(sinusoidal_positions(length=3, D=4))
 figures.clocks()
 
 # %% [markdown]
-# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbouring positions apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We therefore need both, as a clock needs a second hand and an hour hand.
+# At position 7, pair 0 has completed a full turn, while pair 12 has turned by only 0.22. A fast hand tells neighbouring positions apart, but because it comes round again, some distant positions look alike. A slow hand tells near from far but can hardly tell neighbours apart. We need both, as a clock needs a second hand and an hour hand.
 #
 # ## How can a head find the previous word?
 #
@@ -353,7 +353,7 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 #
 # In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model`, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our hand-built head should work in longer texts as well. We replace the attention weights of layer 0 with those of the hand-built head and change nothing else. How many of the late answers will the model then get right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our hand-built head should also work in longer texts. We replace the attention weights of layer 0 with those of the hand-built head and change nothing else. How many of the late answers will the model then get right?
 
 
 # %%

@@ -151,9 +151,9 @@ figures.errors_on_lines()
 # %% [markdown]
 # If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer on their own; experts that work together can too, after 5,000 steps at a learning rate of 0.1.
 #
-# ## Ask only the best expert
+# ## Use only the best expert
 #
-# If one expert can answer on its own, we need not ask the others. But training with the competing loss requires the output of every expert. If we ask only the best expert from the beginning, we save this computation as well. That expert cannot rely on any other, so an ordinary loss will do. Now, however, the gate names the winner before any expert has answered.
+# If one expert can answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well. That expert cannot rely on any other, so an ordinary loss will do. Now, however, the gate names the winner before any expert has answered.
 #
 # The weights of all the other experts should then be exactly 0. Mathematically, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
 #
@@ -170,7 +170,7 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not even read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
+# The first expert gets 0, so it need not read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
 #
 # An output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
 #
@@ -200,7 +200,7 @@ for target in (6.0, 1.0):
 #
 # The last two lines show what the gate learns. If a larger answer would lower the loss, as with a target of 6, a step raises the expert's score. If a smaller one would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
-# A **switch** (Fedus et al., 2021) takes the second approach. It asks the expert with the largest probability and multiplies its output by this probability:
+# A **switch** (Fedus et al., 2021) takes the second approach. It uses only the expert with the largest probability and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #

@@ -666,7 +666,7 @@ figures.shares_of_reviews()
 #
 # You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases or the factor √D and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from the GPT of lesson 21; the embedding, for example, adds no positions. The readout differs as well: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
+# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from the GPT of lesson 21; the embedding, for example, adds no positions. The readout also differs: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding"]
@@ -710,7 +710,7 @@ check("22.q5", ...)
 # - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights, nearly all in four or eight bits, a tokenizer and a chat template.
 # - Byte-pair encoding merges frequent pairs, so a frequent word becomes one token and a rare word several.
 # - A loaded model may be wrong even if all names and shapes match, so compare its logits with a reference.
-# - Copying takes two steps in this model as well: without one previous-token head, copying becomes much worse.
+# - Copying takes two steps in this model too: without one previous-token head, copying becomes much worse.
 # - Four examples in the prompt turn the model into a classifier, but some examples work better than others.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
