@@ -65,7 +65,7 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "The model's numbers follow these shares, though only roughly: the correlation is 0.68 on SST-2.")
+@claim("01", "The contributions track these shares, though only roughly: the correlation is 0.68 on SST-2.")
 def _(numbers):
     return abs(numbers("\ncorrelation: ")[0] - 0.68) < 0.02
 
@@ -78,7 +78,7 @@ def _(numbers):
 
 @claim(
     "01",
-    "a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones.",
+    "a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones.",
 )
 def _(numbers):
     good, good_negated, bad, bad_negated = numbers("upward: accuracy. positive ")[1::2]  # behind the number of reviews
@@ -235,7 +235,7 @@ def _(numbers):
     }
 
 
-@claim("04", "For four of the five, both scores therefore prefer the wrong keys and do worse than chance.")
+@claim("04", "With four of the five matrices, both scores therefore prefer the wrong keys and do worse than chance.")
 def _(numbers):
     return max(numbers(f"Row {name}:")[1] for name in ("dot", "content_based")) < 0.1
 
@@ -371,7 +371,7 @@ def _(_):
     return "read in training: False" in shown_before("06", "The model has not seen this sentence in training")
 
 
-@claim("06", "Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order.")
+@claim("06", "Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order.")
 def _(_):
     shown = shown_before("06", "Only 5 of the 24 words")
     right, ours = (re.findall(f"{whose}, \\d+ words: +(.*)", shown)[-1] for whose in ("right", "model"))
@@ -388,7 +388,7 @@ def _(numbers):
     return all(c + 0.1 < lower < own - 0.1 for c, lower, own in zip(chance, one, ours, strict=True)) and ours[-1] < 0.8
 
 
-@claim("06", "at 20 words, more than two in three links are wrong, even when the decoder is given the right words.")
+@claim("06", "at 20 words, more than two in three links are wrong, even when the decoder is given the correct words.")
 def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
@@ -521,12 +521,12 @@ def _(numbers):
     return long / ours_long < 0.7 * middle / ours_middle
 
 
-@claim("09", "The model names the right noun for nearly every word.")
+@claim("09", "The model gets nearly every word right.")
 def _(numbers):
     return numbers("share of words with the right noun:")[0] == 1
 
 
-@claim("09", 'and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.')
+@claim("09", 'and "wooden" and "ball" look at "ball". The only supervision was the correct noun for each word.')
 def _(numbers):
     return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
 
@@ -571,7 +571,7 @@ def _(numbers):
     return numbers("swapped  ")[2] < 0.3 and numbers("swapped  ")[3] > 0.75
 
 
-@claim("11", "Without positions, the model can only guess among the other words")
+@claim("11", "Without positions, the model can do no better than pick one of the other words at random.")
 def _(numbers):
     guess, blind = numbers("a guess among the others  "), numbers("without positions  ")
     return max(abs(one - other) for one, other in zip(guess[:4], blind[:4], strict=True)) < 0.06
@@ -587,7 +587,7 @@ def _(numbers):
     return min(numbers("learned positions  ")) > 0.95
 
 
-@claim("11", "With sinusoidal positions, the model gets nearly all answers right. In layer 0")
+@claim("11", "With sinusoidal positions, the model gets nearly all answers right. In the first layer, layer 0,")
 def _(numbers):
     return min(numbers("sinusoidal positions  ")) > 0.95
 
@@ -599,7 +599,7 @@ def _(numbers):
 
 @claim(
     "11",
-    "nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, it gets nearly all",
+    "nearly all of the late answers and many of the answers at positions 9 to 11. With the hand-built head, it gets nearly all",
 )
 def _(numbers):
     (whole, early, before, late), by_hand = numbers("as trained  "), numbers("layer 0 by hand  ")
@@ -784,14 +784,14 @@ def _(numbers):
     return abs(1 - first - second - 0.46) < 0.011 and abs(third + fourth - 0.33) < 0.011
 
 
-@claim("15", "For nearly all names, the largest weight lies on the thing.")
+@claim("15", "The captioner points at the right object for nearly all names.")
 def _(numbers):
     return numbers("Answer:")[0] > 90
 
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any names are correct; with 14 names, guessing would succeed about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay correct as before, given the correct previous words.",
+    "Without the cell with the largest weight, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names stay correct, again given the correct previous words.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
@@ -803,17 +803,17 @@ def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "But the pointing accuracy falls far more, to almost nothing, although most names are correct.")
+@claim("15", "The pointing accuracy, however, falls far more, almost to 0, although most names are correct.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
 
-@claim("15", "The name therefore depends on the thing, but its map does not show the thing.")
+@claim("15", "The name therefore depends on the object, but its map does not show the object.")
 def _(numbers):
     return numbers("Answer:")[0] < 20
 
 
-@claim("15", 'With the penalty, the map of the "a" before "five" shows the five, but the map of "five" does not.')
+@claim("15", 'With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not.')
 def _(numbers):
     before, at_name, *_ = numbers("; penalty ")
     return before > 0.25 and at_name < 0.1
@@ -833,7 +833,7 @@ def _(numbers):
     return min(above.values()) > 0.6 and numbers('the look for "five"  ')[2] > 0.6
 
 
-@claim("15", "With the penalty, they need the look one word earlier and hardly use the look for the name.")
+@claim("15", "With it, they depend on the look one word earlier and hardly use the look for the name.")
 def _(numbers):
     places = ("nowhere", "only in the first state", "only one look earlier", "only in the look for the name")
     whole, state, before, at_name = (numbers(f"\n{place}  ") for place in places)
@@ -841,7 +841,7 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "with the penalty, the look for a name is scaled to about a quarter on average.")
+@claim("15", "with the penalty, the gate scales the look for a name to about a quarter on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
@@ -1003,19 +1003,19 @@ def _(numbers):
     return numbers("where it keeps up, ")[0] <= 0.02 and abs(numbers("where it is behind, ")[0] - 0.5) < 0.05
 
 
-@claim("18", "The switch gets most of the words wrong, and only two of the eight experts have work:")
+@claim("18", "The switch gets most of the words wrong, and only two of the eight experts are in use:")
 def _(numbers):
     work, _, right = numbers("no second loss:")
     return work == 2 and right < 0.5
 
 
-@claim("18", "After 20 steps, a batch already asks only two,")
+@claim("18", "After 20 steps, a batch is already routed to only two,")
 def _(numbers):
     asked = [numbers(f"after {steps} steps, a batch asks ")[0] for steps in (0, 20, 699)]
     return asked[0] >= 4 and asked[1:] == [2, 2]
 
 
-@claim("18", "nearly all experts have work now, and the switch gets about nine words in ten right.")
+@claim("18", "nearly all experts are in use now, and the switch gets about nine words in ten right.")
 def _(numbers):
     work, of, right = numbers("with the balance loss:")
     return work >= of - 1 and 0.85 < right < 0.95
@@ -1255,7 +1255,7 @@ def _(numbers):
     )
 
 
-@claim("22", "Only the logits show all nine:")
+@claim("22", "Only the logits reveal all nine:")
 def _(numbers):
     table = numbers.shown.rpartition("largest difference of logits")[2].split("\n")[1:11]
     assert table[0].startswith("none  ")

@@ -18,11 +18,11 @@ torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# Attention is a weighted sum of vectors. Before we turn to the weights, we look at the plain sum, in which every word counts equally. How many film reviews can a plain sum classify correctly, and which ones is it bound to get wrong, however long we train?
+# Attention is a weighted sum of vectors. Before we turn to the weights, we look at the plain sum, in which every word counts equally. How many film reviews can a plain sum classify correctly, and which ones is it bound to get wrong, however long we train it?
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, labelled by people as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews; in that case, your numbers will differ from ours.
+# SST-2 contains sentences from film reviews, labelled by people as positive (1) or negative (0). If the download fails, the notebook says so and uses generated reviews, and your numbers will differ from ours.
 
 # %%
 learn = load_reviews("train")
@@ -38,11 +38,11 @@ for label, sentence in zip(learn.labels[:2], learn.sentences[:2], strict=True):
 diagrams.bag_of_words()
 
 # %% [markdown]
-# The function in the diagram takes three steps: each word becomes a vector, the vectors are added up, and logistic regression turns the sum into a probability. B is the number of sentences and D the dimension of the vectors.
+# This function takes three steps: each word becomes a vector, the vectors are added up, and logistic regression turns the sum into a probability. B is the number of sentences and D the dimension of the vectors.
 #
 # ## A sentence as a bag of word vectors
 #
-# Each word is mapped to a number, and each number to a vector. A **vocabulary** numbers the words, starting with the most frequent. The number 0 is reserved for **padding**, which fills the empty positions after shorter sentences, and 1 for words outside the vocabulary. **Encoding** a sentence means writing it as a list of numbers. Before you run the cell, encode the shorter of its two sentences by hand.
+# Each word is mapped to an index, and each index to a vector. A **vocabulary** assigns each word an index, starting with the most frequent. Index 0 is reserved for **padding**, which fills shorter sentences up to the length of the longest, and 1 for words outside the vocabulary. **Encoding** a sentence means writing it as a list of indices. Before you run the cell, encode the shorter of its two sentences by hand.
 
 
 # %% tags=["nbval-check-output"]
@@ -77,7 +77,7 @@ print(mask)
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 #
-# We invent seven vectors, one for each number in the vocabulary, and add up the word vectors of each sentence. Work out both sums on paper.
+# We make up seven vectors, one for each entry of the vocabulary, and add up the word vectors of each sentence. Work out both sums on paper.
 
 # %%
 vectors = torch.tensor([
@@ -99,7 +99,7 @@ by_loop
 # %% [markdown]
 # In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; the padding contributes nothing.
 #
-# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up a row for each number, and `mask[:, :, None]` adds a trailing axis to the mask. The second counts how often each word occurs and multiplies these counts by the table of vectors. Check that all three results agree.
+# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up the row of `vectors` for each index. `mask[:, :, None]` adds a trailing axis to the mask, so that multiplying by it sets the padding vectors to zero. The second counts how often each word occurs and multiplies these counts by `vectors`. Check that all three results agree.
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -128,7 +128,7 @@ print("scores       ", score)
 print("probabilities", torch.sigmoid(score))
 
 # %% [markdown]
-# Again, the second sentence is easy to check on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
+# Check the second sentence on paper: $1 \cdot 2 - 1 \cdot 2 - 0.5 = -0.5$, and $\sigma(-0.5) = 0.378$.
 #
 # ## How does the error reach the words?
 #
@@ -157,11 +157,11 @@ print(error[0] * w)
 reveal("01.largest_gradient", "all the same")
 
 # %% [markdown]
-# All words in a sentence get the same gradient, the error times $w$: here $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves the vectors of the review's words in the direction of $w$. For a negative review, the vectors move in the opposite direction.
+# All words in a sentence get the same gradient, the error times $w$: for the first sentence, $(0.818 - 1)\,w$, divided by 2 because the loss is the mean over two sentences. A word that occurs twice in a sentence gets this gradient twice. For a positive review, $p - y$ is negative, so a step *against* the gradient moves that review's word vectors in the direction of $w$. For a negative review, the vectors move in the opposite direction.
 #
 # ## Training
 #
-# In PyTorch, our model is a class. Its `nn.Embedding` is the table of vectors, which is also learned, and its `nn.Linear` contains $w$ and $b$. Check that the class reproduces our scores.
+# In PyTorch, we write our model as a class. Its `nn.Embedding` is the table of word vectors, which is learned too, and its `nn.Linear` contains $w$ and $b$. Check that the class reproduces our scores.
 
 
 # %% tags=["nbval-check-output"]
@@ -186,7 +186,7 @@ with torch.no_grad():  # copying numbers is not a training step
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# The scores are identical. Training consists of six passes through the reviews, called **epochs**; in each epoch, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch?
+# The scores are identical. Training consists of six passes through the reviews, called **epochs**; in each, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end of training, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch?
 
 
 # %%
@@ -223,9 +223,9 @@ for epoch, loss in enumerate(train(model, learn_ids, learn_mask, learn.labels, 0
     print(f"epoch {epoch}: mean loss {loss:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on one set of reviews tends to fit that set a little too well, which is why we test on different reviews.
+# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but of the five values we tried, it did best on SST-2's **validation** reviews, on which the model was not trained. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
 #
-# We now train five such models, each with a different seed, which determines all random choices. None of these models can see word order.
+# We now train five such models with different seeds, which determine all random choices. None of these models takes word order into account.
 
 # %% tags=["nbval-check-output"]
 predict("01.accuracy", ...)
@@ -260,9 +260,9 @@ reveal("01.accuracy", accuracy.mean())
 # | naive Bayes with word pairs | 83.1% |
 # | a network that follows the parse tree | 85.4% |
 #
-# Word pairs and grammar capture some of the word order but add only a few points. BERT, which was pretrained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, BERT and the parse-tree network were also trained on labelled phrases, so word order is not the only difference.
+# Word pairs and grammar capture some word order but add only a few percentage points. BERT, pretrained on a great deal of other text, reaches 94.9% (Devlin et al., 2019). Unlike our model, BERT and the parse-tree network were also trained on labelled phrases, so word order is not the only difference.
 #
-# What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ turns it into one number, so the model *amounts to* one number per word:
+# What has the last of our five models learned about each word? A word's vector has 16 entries, but $w$ reduces it to a single number; in effect, the model has one number per word:
 #
 # $$w^\top \sum_s x_s = \sum_s w^\top x_s$$
 
@@ -278,7 +278,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# A word's number, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. Training pushed word vectors along $w$ for positive reviews and against $w$ for negative ones. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. We plot two-dimensional word vectors. Where will "great", "dull" and "the" point?
+# A word's contribution to the score, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. Training pushed the vectors of words in positive reviews along $w$ and those of words in negative reviews against it. A word's **polarity**, whether it is positive or negative, therefore becomes a direction. To plot word vectors, we train a second model in which they are two-dimensional. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)
@@ -296,7 +296,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# The vectors of positive words extend far along $w$ (whose arrow is shortened) and those of negative words far against it, whereas the vector of "the" is very short. Do the numbers from the 16-dimensional model hold up on reviews it was not trained on? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
+# The vectors of positive words extend far along $w$ (whose arrow is shortened) and those of negative words far against it, whereas the vector of "the" is very short. Do the contributions in the 16-dimensional model hold up on new reviews? For each word that occurs at least ten times in the test reviews, we compute what share of the reviews containing it are positive.
 
 # %%
 frequent = build_vocabulary(test.sentences, min_count=10)
@@ -313,11 +313,11 @@ places = {place: word for place, word in enumerate(words) if word in named}
 plots.scatter(shares, adds, "share of positive reviews", "adds to score: w·x", places)
 
 # %% [markdown]
-# The model's numbers follow these shares, though only roughly: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
+# The contributions track these shares, though only roughly: the correlation is 0.68 on SST-2. The model has therefore learned something about the words themselves, not only about its training reviews.
 #
 # ## What does the model make of a sentence?
 #
-# For five sentences from slides by Ylipää (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
+# For five sentences by Ylipää (2020), we print how much each word adds to the score. Which sentences will the model get wrong?
 
 # %%
 sentences = [
@@ -337,13 +337,13 @@ for sentence in sentences:
     print(f"p = {torch.tensor(score).sigmoid():.2f} {adds}")
 
 # %% [markdown]
-# On SST-2, the model gets the first and fourth sentences wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds its -0.24 to any sentence that contains it, positive or negative.
+# On SST-2, the model gets the first and fourth sentences wrong, because "movie", "was" and "really" together outweigh the praise. It therefore gets "the movie was not really great" right for the wrong reason: even without "not", it would call this sentence negative. And "not" adds -0.24 to the score of any sentence that contains it, positive or negative.
 #
 # **Your turn**: add your own sentences to the list. What is the shortest sentence that fools the model?
 #
 # ## What "not" does to a score
 #
-# Does a fixed number for "not" hurt accuracy on positive and negative reviews alike?
+# Does a fixed contribution from "not" hurt accuracy on positive and negative reviews alike?
 
 # %%
 positive = test.labels == 1
@@ -363,11 +363,11 @@ of_negated = errors[test.negated].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
 
 # %% [markdown]
-# No: on SST-2, a negation goes with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most errors here have other causes. With a fixed number other than 0, a negation helps on one kind of review and hurts on the other. Is that unavoidable? To find out, we need a toy task whose rule we know.
+# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most have other causes. A negation whose contribution is fixed and not 0 helps on one kind of review and hurts on the other. Is that unavoidable? To find out, we need a task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #
-# Each **generated review** contains one opinion word, and in about a quarter of the reviews, a "not" before this word reverses the label.
+# Each **generated review** contains one opinion word, and in about a quarter of them, a "not" before this word reverses the label.
 
 # %%
 toy = generate_reviews(4000, 0, negation=0.25)
@@ -378,7 +378,7 @@ negated = toy_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a positive review. Move the three sliders: how many of the four cases can you get right?
+# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a positive review. Move the three sliders: how many of the four cases (good or bad word, with or without "not") can you get right?
 
 
 # %%
@@ -405,7 +405,7 @@ case_explorer
 #
 # No choice gets all four right. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and last inequalities gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share of reviews that a linear score can get right?
+# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. On average, each negated case makes up an eighth of the reviews. What is the largest share that a linear score can get right?
 
 # %% tags=["nbval-check-output"]
 print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
@@ -413,7 +413,7 @@ print(f"at most {1 - 0.25 / 2:.3f} with a linear score")
 # %% [markdown]
 # ## What does training find?
 #
-# Does training find numbers that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its number can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become an even more confident mistake, which costs more than a correct "not good" gains. A number above 0 would hurt "not good" in the same way, so we expect training to choose 0.
+# Does training find values that get three cases right? Training does not count errors but minimises the cross-entropy. Half of the reviews with "not" are positive and half negative, so "not" by itself says nothing about the label. Its contribution can help with one half only at the expense of the other. To get "not good" right, "not" would have to outweigh "good", but every "not bad" would then become an even more confident mistake, which costs more than a correct "not good" gains. A contribution above 0 would hurt "not good" in the same way, so we expect training to choose 0.
 
 # %% tags=["nbval-check-output"]
 predict("01.with_negation", ...)
@@ -440,7 +440,7 @@ print("The mean of five runs:")
 reveal("01.with_negation", right.mean())
 
 # %% [markdown]
-# The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated reviews wrong.
+# The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach. If "not" adds 0, a review gets the same score with or without it, so the models should get all plain reviews right and all negated ones wrong.
 #
 # ## Where any sum must fail
 #
@@ -461,7 +461,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # %% [markdown]
 # As expected, every run gets all plain reviews right, all negated reviews wrong and one review in each contrast pair right.
 #
-# For the four cases, the sum contains enough information. The score fails because it is **linear**: $w$ turns each word into one number. Use $(1, 0)$ for "good", $(-1, 0)$ for "bad" and $(0, 1)$ for "not", and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four cases right. For a contrast pair, however, no score can help, because the two sums are equal.
+# For the four cases, the sum contains enough information. The score fails because it is **linear**: $w$ turns each word into one number. Use $(1, 0)$ for "good", $(-1, 0)$ for "bad" and $(0, 1)$ for "not", and call the sum $(u, v)$. The score $u (1 - 2v)$ then gets all four cases right. For a contrast pair, however, no score can help: the two sums are equal.
 #
 # ## What can the sum do, and where is it bound to fail?
 #

@@ -51,30 +51,30 @@ for h_i in h:
     print(h_i, f"dot {product:.2f}  scaled dot {scaled:.2f}  cosine {cosine:.2f}")
 
 # %% [markdown]
-# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The key $h_2$ has the highest cosine, because it points in the same direction as $s$; for $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
+# The key $h_3$ has the highest dot product, $0 \cdot 3 + 2 \cdot 4 = 8$, because it is long. The key $h_2$ has the highest cosine, 1, because it points in the same direction as $s$; for $h_3$, the cosine is only $8 / (2 \cdot 5) = 0.8$.
 #
 # The scaled dot product divides every dot product by the same number, here √2, so it ranks the keys exactly as the dot product does.
 #
 # ## Five scores with learned parameters
 #
-# In the equations for the other five, $[s; h]$ denotes the concatenation of $s$ and $h$. The perceptron is a small network that first computes A numbers, its **hidden units**; we are free to choose A.
+# In the equations for the other five, $[s; h]$ denotes the concatenation of $s$ and $h$. The perceptron is a small network with A **hidden units**, where A can be chosen freely.
 #
 # | score | equation | learned | from |
 # | --- | --- | --- | --- |
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. (2015) |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. (2014) |
 # | additive | $v^\top \tanh(C\,[s; h])$ | $C$: A×(D+E), $v$: A | Luong et al. (2015) |
-# | concatenating | $w^\top [s; h]$ | $w$: D+E | a different version of Luong et al. |
+# | concatenating | $w^\top [s; h]$ | $w$: D+E | another version of the same paper |
 # | location-based | $P s$ | $P$: S×D | Luong et al. (2015) |
 #
-# Each score has its own parameters, so the two matrices $W$ differ. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score learns nothing about positions beyond the longest training sentence.
+# Each score has its own parameters, so the $W$ of the general score is not the $W$ of the perceptron. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score learns nothing about positions beyond the longest training sentence.
 #
-# To keep the arithmetic easy, we choose simple parameters:
+# To keep the arithmetic easy, we choose simple parameter values:
 #
 # - General: $W$ swaps the two entries of $h$. This gives $W h_1 = (0, 2)$, so $h_1$ scores $0 \cdot 0 + 2 \cdot 2 = 4$.
 # - Perceptron: with A = 1, the hidden unit is the tanh of the difference between the second entries of $s$ and $h$. With $v = 2$, $h_1$ scores $2 \tanh(2 - 0) = 1.928$.
 # - Additive: $C$ is the perceptron's $W$ and $U$ side by side.
-# - Concatenating: $w$ adds up all the entries of $s$ and $h$ except the last, which it subtracts.
+# - Concatenating: $w$ adds up all the entries except the last entry of $h$, which it subtracts.
 # - Location-based: the three positions score 0, 1 and 0.5 times the second entry of $s$.
 #
 # The next cell uses all eight functions to score one query against every key at once. Two rows of the table will be identical; work out which.
@@ -113,7 +113,7 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # $$C\,[s; h] = W s + U h$$
 #
-# You met the general score in lesson 03 as the dot product of two projections. With $s$ and $h$ written as rows, this score is $s\, W h^\top$. Projecting both vectors gives the same form, with $W = W_q W_k^\top$:
+# You met the general score in lesson 03 as the dot product of two projections. With $s$ and $h$ as row vectors, this score is $s\, W h^\top$. Projecting both vectors gives an expression of the same form, with $W = W_q W_k^\top$:
 #
 # $$(s\, W_q)\,(h\, W_k)^\top = s\; W_q W_k^\top\; h^\top$$
 #
@@ -153,15 +153,15 @@ for name, weights in before.items():
 table(depends_on, ["query", "length", "position"], corner="depends on")
 
 # %% [markdown]
-# The concatenating score produces the same weights whatever the query is, because it is a sum of two parts, one for $s$ and one for $h$:
+# It is the concatenating score, because it is a sum of two parts, one for $s$ and one for $h$:
 #
 # $$w^\top [s; h_i] = w_s^\top s + w_h^\top h_i$$
 #
-# The part for $s$ is the same for all keys, and adding the same number to every score does not change the softmax. The query therefore has no influence on the weights, and we are back to lesson 02's fixed attention.
+# The part for $s$ is the same for all keys, and adding the same number to every score does not change the softmax. The query therefore has no influence on the weights, and we are back to the fixed attention of lesson 02.
 #
-# <details><summary>A well-known case of this flaw</summary>
+# <details><summary>A well-known example of this flaw</summary>
 #
-# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, were widely used with nearly the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
+# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, originally used almost the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
 #
 # </details>
 #
@@ -169,18 +169,18 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # ## Four toy tasks
 #
-# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick out the right key from eight:
+# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick the right key out of eight:
 #
-# | task | the query is | so the right key is the one |
+# | task | query | right key |
 # | --- | --- | --- |
-# | same | a key plus noise | that the query resembles |
-# | turned | a key times a fixed orthogonal matrix, plus noise | from which the query was derived |
-# | position | random | at the position whose fixed vector has the highest dot product with the query |
-# | salience | random and carries no information | that lies furthest in a fixed direction |
+# | same | a key plus noise | the one that the query resembles |
+# | turned | a key times a fixed orthogonal matrix, plus noise | the one from which the query was derived |
+# | position | random | the one at the position whose fixed vector has the highest dot product with the query |
+# | salience | random and uninformative | the one that lies furthest in a fixed direction |
 #
 # An orthogonal matrix rotates a vector and may also reflect it but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
-# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing succeeds 1/8 = 0.125 of the time. We leave out two scores, since the additive score equals the perceptron and the scaled dot product ranks keys as the dot product does.
+# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing is right one time in eight (0.125). We leave out two scores, since the additive score equals the perceptron and the scaled dot product ranks keys as the dot product does.
 #
 # Which score, if any, picks the right key more than half the time on all four tasks?
 
@@ -200,14 +200,13 @@ grid = torch.stack(list(means.values()))  # scores, worlds
 plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 
 # %% [markdown]
-# No score passes 0.5 on all four tasks. Training does not make up for what a score ignores:
+# No score exceeds 0.5 on all four tasks. Training does not make up for what a score ignores:
 #
-# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract the weight. On "turned", the five seeds' orthogonal matrices turn a vector by 90° to 124° on average. For four of the five, both scores therefore prefer the wrong keys and do worse than chance.
-# - The concatenating score ignores the query, so it works only on "salience".
-# - The location-based score ignores the keys, so it works only on "position".
-# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. Thanks to its tanh, the perceptron need not have this weakness.
+# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract more weight. On "turned", the orthogonal matrices drawn with the five seeds change a vector's direction by 90° to 124° on average. With four of the five matrices, both scores therefore prefer the wrong keys and do worse than chance.
+# - The concatenating score ignores the query, so it works only on "salience"; the location-based score ignores the keys and succeeds only on "position".
+# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. Its tanh can help the perceptron avoid this weakness.
 #
-# **Your turn**: change the general score below so that it exceeds 0.5 on all four tasks. For each new parameter tensor, add an argument to `own_score` and a shape to the call to `in_all_worlds`.
+# **Your turn**: change the general score below so that its accuracy exceeds 0.5 on all four tasks. For each new parameter tensor, add an argument to `own_score` and a shape to the call to `in_all_worlds`.
 #
 # <details><summary>Answer</summary>
 #
@@ -328,7 +327,7 @@ for width, ax in zip((4, 256), plots.axes(2, width=4.8, height=3.6), strict=True
 #
 # ## What does a score cost?
 #
-# The perceptron was among the best scores in the translation model at 12 words and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys form T·S pairs to score.
+# The perceptron was among the best scores in the translation model at 12 words and on three toy tasks, so why not use it everywhere? The catch is that T queries and S keys form T·S pairs.
 #
 # The additive score multiplies every pair by a matrix. The perceptron computes the same function but multiplies each query and key only once, then adds the products pairwise. Check that the results agree.
 
@@ -369,11 +368,11 @@ table(rows, ["multiplications", "time"], corner="times dot", digits=1)
 #
 # ## Does it matter which?
 #
-# The choice matters when a score ignores what the task depends on: the concatenating score's weights ignore the query, and the location-based score's weights ignore the keys. At 12 words, only the concatenating score of these two hurt our translation model: weights from the decoder state alone were enough. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
+# The choice matters when a score ignores what the task depends on: the weights of the concatenating score ignore the query, and those of the location-based score ignore the keys. At 12 words, only the concatenating score of these two hurt our translation model: weights from the decoder state alone were enough. The choice also matters when the scores are too large, as dot products are at D = 256, or too small, as cosines are in our translation model.
 #
-# Among the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and on the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
+# Among the dot product, the general score and the perceptron, the perceptron did best on "same", on "turned" and in our translation model at 12 words. At 16 words, it was far behind. Whether it leads depends on the task and the length. On real sentences, Britz et al. (2017) found it slightly ahead of the unscaled dot product of two projections. It is, however, the slowest of the three.
 #
-# Our advice is to project both queries and keys and to use the scaled dot product. At 12 words, this score was not the best in our translation model, but it kept more words right at 16 than the perceptron. It trains well from the start, even in high dimensions, and needs no tanh for every pair. If there are only a few pairs to score, try the perceptron as well.
+# Our advice is to project both queries and keys and to use the scaled dot product. In our translation model, this score was not the best at 12 words, but it got more words right at 16 than the perceptron. It trains well from the start, even in high dimensions, and needs no tanh for every pair. If there are only a few pairs to score, try the perceptron as well.
 #
 # ## Where you will meet this
 #

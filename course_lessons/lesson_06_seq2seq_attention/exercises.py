@@ -3,7 +3,7 @@
 #
 # The letters mean: B sentences, S source words, T target words; D, H, E and A are the dimensions of a word, the decoder state, an **annotation** and the hidden layer in a score.
 #
-# A mask is True at words and False at padding. **It may have gaps**: the words need not come first. Whatever is at a False position must have no effect. For a sentence with no True in its mask, the weights and the context are zeros, as in the lesson. NaN or anything else there gets a remark but costs no points.
+# A mask is True for words and False for padding. **It may have gaps**: the words need not come first. Whatever is at a False position must have no effect. For a sentence with no True in its mask, the weights and the context are zero, as in the lesson. NaN or anything else there gets a remark but costs no points.
 
 # %%
 import torch
@@ -55,7 +55,7 @@ check("06.copy_unknown", copy_unknown)
 #
 # $$z_j = v^\top \tanh(W s + U h_j) \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j$$
 #
-# The formula is for one sentence, with vectors as columns, whereas `state` and `annotations` hold vectors as rows. Whatever is at a False position affects neither the result nor any gradient. A function that goes wrong only when such a position holds NaN passes the check.
+# The formula is for one sentence, with vectors as columns, whereas `state` and `annotations` contain vectors as rows. Whatever is at a False position affects neither the result nor any gradient. A function that goes wrong only when such a position holds NaN passes the check.
 
 
 # %%
@@ -96,7 +96,7 @@ check("06.bahdanau_step", bahdanau_step)
 # %% [markdown]
 # ## 06.luong_step
 #
-# In Luong et al. (2015), the decoder takes its step first and looks back afterwards, with the new state $s$. Their "general" score has one matrix between the state and an annotation. The context and the state, joined as $[c; s]$, go through one more layer, which returns the **features** from which the decoder chooses a word.
+# In Luong et al. (2015), the decoder takes its step first and then looks back, with the new state $s$. Their "general" score has one matrix between the state and an annotation. The context and the state, concatenated as $[c; s]$, go through one more layer, which returns the **features** from which the decoder chooses a word.
 #
 # $$z_j = s^\top W h_j \qquad a = \operatorname{softmax}(z) \text{ over the True positions} \qquad c = \sum_j a_j h_j \qquad \text{features} = \tanh(W_c\, [c; s])$$
 
@@ -137,7 +137,7 @@ check("06.luong_step", luong_step)
 # %% [markdown]
 # ## 06.teacher_forced
 #
-# Now the decoder goes through a whole sentence, as in training, where it is given the right words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$, the decoder reads word $t$.
+# Now the decoder goes through a whole sentence, as in training, where it is given the correct words (**teacher forcing**). At each step, it first looks at the source, with the previous state $s_{t-1}$. The GRU from lesson 05 then reads the word and the context side by side and returns the next state. `words` are the decoder's inputs, already shifted: at step $t$, the decoder reads word $t$.
 #
 # $$c_t, a_t = \text{look}(s_{t-1}, h) \qquad s_t = \text{GRU}([x_t; c_t],\, s_{t-1}) \qquad t = 1, \dots, T$$
 #

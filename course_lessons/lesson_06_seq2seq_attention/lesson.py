@@ -21,15 +21,15 @@ from course_utils.translation.translate import align
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in 12-word sentences, it got most of the words wrong.
+# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in 12-word sentences, it got most words wrong.
 #
-# In this lesson, the decoder may look back at all the encoder states before it writes each word. We build this model and train it on the toy language from lesson 05. Then we ask: does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
+# In this lesson, the decoder may look back at all the encoder states before it writes each word. We build this model and train it on the toy language from lesson 05. Does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
 #
 # ## All states instead of the last one
 #
 # Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the two GRUs' states at one word, placed side by side.
 #
-# The diagram shows one step of the decoder. It has written "glodil", which means "our". Its cell now reads this word and will write "sliro", which means "small". Find the query, the keys and the values.
+# The diagram shows one step of the decoder. It has written "glodil" ("our"). Its cell now reads this word and will write "sliro" ("small"). Find the query, the keys and the values.
 
 # %%
 words = ["our", "small", "boy"]
@@ -45,7 +45,7 @@ diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps and $j$ the source words. As in lesson 05, $s$ is a state; $v$ is a learned vector of the perceptron, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps and $j$ the source words. As in lesson 05, $s$ is a decoder state; $v$ is one of the perceptron's parameters, not a value.
 #
 # In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
 
@@ -66,19 +66,19 @@ table({"score": z, "weight": a}, words)
 # %% [markdown]
 # The word "small" gets the most weight. Its score is $2 \tanh(-1 + 2) = 1.523$. The exponentials of the three scores are 0.218, 4.586 and 1, so its weight is 4.586 / 5.804 = 0.790. The context is $0.038 \cdot 0 + 0.790 \cdot 2 + 0.172 \cdot 1 = 1.75$.
 #
-# **Your turn**: change the state to -3 and run the cell again. Does the decoder still look at "small" as much?
+# **Your turn**: change the state to -3 and run the cell again. Does the decoder still pay as much attention to "small"?
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291. The word "small" still has the largest weight, but by a much smaller margin. With a different state, the decoder looks at the same sentence differently.
+# No. The weights are now 0.273, 0.436 and 0.291. The word "small" still has the largest weight, but by a much smaller margin. In a different state, the decoder attends to the same sentence differently.
 #
 # </details>
 #
 # ## The same calculation as a module
 #
-# For training, we need this calculation for many sentences at once and with vectors of dimension H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias.
+# For training, we have to do this calculation for many sentences at once and with vectors of dimension H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias.
 #
-# The mask is True at words and False at padding. As in lesson 03, a row of the mask without any True gives zeros.
+# The mask is True for words and False for padding. As in lesson 03, if a row of the mask contains no True, all its weights are zero.
 
 
 # %%
@@ -102,7 +102,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# We give this module the numbers from our example, for two sentences that differ only in the mask: the second has no "boy". Work out the weight of "small" in the second sentence.
+# We give this module the numbers from our example, for two sentences that differ only in the mask: in the second, "boy" is masked out. Work out the weight of "small" in the second.
 
 # %% tags=["nbval-check-output"]
 attention = Attention(H=1)
@@ -129,7 +129,7 @@ print("contexts:", c.detach()[:, 0])
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |
-# | the encoder reads | from left to right | in both directions, with half the dimension for each |
+# | the encoder reads | from left to right | in both directions, with half the hidden size for each |
 # | the encoder returns | its last state | all the annotations, a mask and the last states of both directions |
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
@@ -183,11 +183,11 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# As in the diagram, the context goes into the cell and the readout. In addition to the logits, `decode` returns the last state and the weights from all the steps. The decoder's first state joins the last states of the encoder's two GRUs.
+# As in the diagram, the context goes into the cell and the readout. In addition to the logits, `decode` returns the last state and all the weights. The decoder's first state is the concatenation of the last states of the encoder's two GRUs.
 #
 # ## Does it translate?
 #
-# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the word order changes. We train the model with the loop from lesson 05 for 600 steps. How far does the loss fall?
+# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the word order changes. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -199,7 +199,7 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss starts at 4.45, or $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. The model therefore predicts nearly every word of its training translations, as long as it is given the right previous words.
+# The loss starts at 4.45, or $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. The model therefore predicts nearly every word of the translations it was trained on, as long as it is given the correct previous words.
 #
 # Now the model has to write on its own. As in lesson 05, it writes the most probable word at each step and reads it at the next.
 
@@ -221,7 +221,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try a 12-word sentence, as long as the longest in training. `World` knows the correct translation and the links: which source word each target word comes from. Has the model seen this sentence in training, and is its translation correct?
+# We try a 12-word sentence, as long as the longest in training. `World` knows the correct translation and the links: which source word each target word comes from. Was this sentence in the training data, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -232,11 +232,11 @@ print("right: ", *right)
 print("model: ", *translate([sentence]))
 
 # %% [markdown]
-# The model has not seen this sentence in training, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, its verb, "called", comes at the end, as "kovor".
+# The model has not seen this sentence in training, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, the verb of this clause, "called", comes last, as "kovor".
 #
 # ## Does it look where it should?
 #
-# As in training, `look` feeds the model translations word by word. It returns the weights for each translation. In the plot, each row is one decoder step, and frames mark the known links. Some source words, such as "old", become two words and have two frames. Is the largest weight in each row inside a frame?
+# As in training, `look` feeds the model the correct translations word by word. It returns the weights for each translation. In the plot, each row is one decoder step, and boxes mark the known links. Some source words, such as "old", are translated by two words and so have two boxes. Is the largest weight in each row inside a box?
 
 
 # %%
@@ -265,13 +265,13 @@ plots.weights(
 )
 
 # %% [markdown]
-# In this sentence, the largest weight in every row is inside a frame. Most frames follow a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
+# Here, the largest weight in every row is inside a box. Most boxes lie along a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
 #
-# One sentence may be luck, so we want a figure for many. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
+# One sentence may be luck, so we want a single measure over many. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is on the wrong word. Suppose the last of four words is one of these. What is the AER?
+# Here $|K|$ is the number of links in $K$. If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is on the wrong word. Suppose this happens for the last of four words. What is the AER?
 
 
 # %% tags=["nbval-check-output"]
@@ -298,7 +298,7 @@ print("AER:", alignment_error_rate([example], [known]))
 # %% [markdown]
 # The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one in four links is wrong.
 #
-# We measure your model's AER on 200 new sentences of each length. The table also shows three models of the same class, trained beforehand with different seeds. Does the AER grow with sentence length?
+# We measure your model's AER on 200 new sentences of each length. The table also shows three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -320,13 +320,13 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with sentence length but stays small: at 12 words, the three models miss 5 of 100 links on average. The decoder therefore mostly looks where it should. It was never told which words belong together: it was only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# The AER grows with sentence length but stays small: at 12 words, the three models get 5% of the links wrong on average. The decoder therefore mostly looks where it should. It was never told which words belong together, only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 in [our runs](../docs/measurements.md#what-looking-back-adds-in-the-small-world).
 #
 # ## How long can a sentence be now?
 #
-# As in lesson 05, we measure the share of words in the right position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so each context is this one vector (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to this share at 12 words ([our measurements](../docs/measurements.md#what-looking-back-adds-in-the-small-world)).
+# As in lesson 05, we measure the share of words generated in the correct position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to the result on 12-word sentences in [our runs](../docs/measurements.md#what-looking-back-adds-in-the-small-world).
 #
-# The dotted line marks 12 words, the greatest length in training. What share of the words do the models that look back get right at that length?
+# The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -364,7 +364,7 @@ reveal("06.twelve", at_12.mean().item())
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than the decoder with one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the correct translation, a frame marks its source word.
+# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than the decoder with one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -385,7 +385,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as right, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides this list's length by the longer translation's, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides the length of this list by the length of the longer translation, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -411,7 +411,7 @@ table(rows, columns, corner="right words in order", digits=2)
 # %% [markdown]
 # The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the lead over one vector is smaller than at 12 words.
 #
-# Does the decoder lose its place only because it reads its own wrong words? We give it the right words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
+# Does the decoder lose its place only because it reads its own wrong words? We give it the correct words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
 
 
 # %%
@@ -446,7 +446,7 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the right words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When the decoder writes on its own, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
+# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When the decoder writes on its own, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
 #
 # Why does the decoder lose its place? Perhaps because such lengths are new to it. We have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
 
@@ -462,21 +462,21 @@ table(rows, columns, corner="AER of three models", digits=2)
 #
 # ## Does the decoder have to look before its step?
 #
-# Luong et al. (2015) look back at a different moment. Their query is the state $s_2$ in the diagram, which has read the previous word:
+# Luong et al. (2015) look back at a different point. Their query is the state $s_2$ in the diagram, which has read the previous word:
 #
 # | | query | what reads the context |
 # | --- | --- | --- |
 # | Bahdanau | $s_{t-1}$, the state before the step | the cell and the output |
 # | Luong | $s_t$, the state after the step | the output |
 #
-# In code, two lines of the loop change, and the cell no longer reads the context:
+# In the code, two lines of the loop change, and the cell no longer reads the context:
 #
 # ```python
 # s = self.decoder(vectors[:, t], s)  # B H: first the step
 # c, a = self.attention(s, h, mask)  # B H, B S: then attention
 # ```
 #
-# We have trained three such models, with the same settings and seeds as the three above. Which decoder is better?
+# We have trained three such models, with the same settings and seeds as above. Which decoder is better?
 
 # %%
 rows = {
@@ -488,15 +488,15 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# Neither decoder is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two decoders differ both in when they look and in what reads the context, so the table does not say which of these differences matters.
+# Neither decoder is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two decoders differ both in when they look and in what reads the context, so the table does not tell us which of these differences matters.
 #
-# Luong et al. add **input feeding**: the cell also reads the vector from which the previous word was written. This vector holds information from the last context, so the cell can know where the decoder has looked.
+# Luong et al. add **input feeding**: the cell also reads the vector from which the previous word was written. This vector contains information from the last context, so the cell can know where the decoder has looked.
 #
 # ## Real sentences
 #
 # Does looking back also help with real sentences? The course includes a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU measures how close a translation is to a human one.
 #
-# Does this model also look at the right words, and is the word it then writes correct? Take "old", which is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
+# Does this model look at the right words, and does it then write the correct one? "Old" is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -504,15 +504,15 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# The model looks at "old" and at "man", which makes sense because the noun decides between "vieux" and "vieil". For the first word, "Un", the largest weight is also on "man"; the noun decides between "un" and "une" as well.
+# The model looks at "old" and at "man", which makes sense because the noun determines whether "vieux" or "vieil" is correct. For the first word, "Un", the largest weight is also on "man"; the noun also decides between "un" and "une".
 #
-# In the next cell, you can type your own sentences. The sentence already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
+# In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
 
 # %%
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little weight, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
 # ## What does it cost?
 #
@@ -528,7 +528,7 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 # | --- | --- | --- | --- |
 # | score $z$, weight $a$ | Bahdanau: $e_{ij}$, $\alpha_{ij}$; *additive*; Luong's is *multiplicative* | none | `cross_attentions`: $a$ for each layer and head, B heads T S |
 # | annotations | encoder states | `output` of `nn.GRU(…, bidirectional=True)` | `encoder_outputs.last_hidden_state` |
-# | mask, True at words | | `nn.MultiheadAttention`: `key_padding_mask`, True at padding | `attention_mask`: 1 at words |
+# | mask, True for words | | `nn.MultiheadAttention`: `key_padding_mask`, True at padding | `attention_mask`: 1 at words |
 #
 # ## Questions
 #

@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # We begin by hand, with three words from the sentence "the sad dog took the wooden ball": "sad", "dog" and "ball". We want "sad" to find the word it describes.
 #
-# Each word has two features. The first is 1 for something alive and -1 for something lifeless, and the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
+# Each word has two features: the first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
 #
 # As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the dimension of the queries and keys and, in this lesson, also the dimension D of the word vectors.
 #
@@ -83,7 +83,7 @@ print("product and library agree:", torch.allclose(contexts, by_library))
 #
 # ## What does a layer learn to look at?
 #
-# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). The mask, which is True where a word may look, is an argument because it depends on the sentences: T×T if they share one mask, or B×T×T if each has its own padding.
+# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). We pass the mask, which is True where a word may look, as an argument, since it depends on the sentences. Its shape is T×T if they share one mask, or B×T×T if each has its own padding.
 
 
 # %%
@@ -108,9 +108,9 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun to which it belongs. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one object. A word such as "sad" occurs only with animals, and "wooden" only with objects. We do not tell the model where to look.
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one object. A word such as "sad" occurs only with animals, and "wooden" only with objects. We do not tell the model where to look.
 #
-# `train_model`, from lesson 05, runs 300 steps on batches of 64 sentences. For what share of the words will the model name the right noun?
+# `train_model`, from lesson 05, trains for 300 steps on batches of 64 sentences. What share of the words will the model get right?
 
 # %%
 torch.manual_seed(0)
@@ -130,7 +130,7 @@ train_model(model, loss_of_batch, seed=0, steps=300, rate=0.01)
 print(f"share of words with the right noun: {share_right(model):.2f}")
 
 # %% [markdown]
-# The model names the right noun for nearly every word. Where, then, does each word look? The two rows for "the" do not matter, because we never asked about "the".
+# The model gets nearly every word right. Where, then, does each word look? The two rows for "the" do not matter, because we never asked about "the".
 
 # %%
 sentence = "the sad dog took the wooden ball"
@@ -139,11 +139,11 @@ weights = layer.weights(x)[0]  # T T
 plots.weights(weights, sentence.split(), sentence.split())
 
 # %% [markdown]
-# "sad", "dog" and "took" look at "dog", and "wooden" and "ball" look at "ball". The layer has learned this from the nouns alone.
+# "sad", "dog" and "took" look at "dog", and "wooden" and "ball" look at "ball". The only supervision was the correct noun for each word.
 #
 # ## The first gain: nothing waits
 #
-# A **recurrent** layer computes each state from the previous one (lesson 05), so each word waits for the one before it. In self-attention, no word waits, because a few matrix products process all the words at once. We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's own loop over the plain cell from lesson 05. For which texts is our layer faster?
+# A **recurrent** layer computes each state from the previous one (lesson 05), so each word waits for the one before it. In self-attention, no word waits, because a few matrix products process all the words at once. We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's implementation of the plain recurrent layer from lesson 05. For which texts is our layer faster?
 
 # %%
 recurrent = nn.RNN(64, 64, batch_first=True)
@@ -162,20 +162,20 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 # "sad" and "dog" are neighbours, but a word may also need information from far away. How many steps does that take? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next layers are *dilated*: their two words are 2 and then 4 positions apart.
+# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart, respectively.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 #
-# Count how many steps each of the four layers needs to get from the first of eight words to the last.
+# Count how many steps it takes each of the four layers to carry information from the first of eight words to the last.
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state is also a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
 #
-# Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads one word at a time.
+# Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads word by word.
 #
-# Each model gets a text such as B4 A7 C1 … A: three words that each pair a letter with one of eight digits, then filler words, then one of the letters. The model has to name this letter's digit, here 7. The order does not matter, because it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01, at distances from 0 up to the one in the table, then tested at that distance. Which of the two models learns faster, and what difference does the distance make?
+# Each model gets a text such as B4 A7 C1 … A: three words that each pair a letter with one of eight digits, filler words and one of the letters. The model has to give the digit paired with this letter, here 7. The order does not matter: it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01. It is trained at all distances from 0 up to the one in the table and tested at that one. Which of the two models learns faster, and what difference does the distance make?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -190,9 +190,9 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and within these 2,000 steps the distance costs it less. At distance 32, after 100 steps, it gets about eight in ten answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead only after 100 steps. After 500 steps, training at distances up to 32 lowers the accuracy by 0.51 for the LSTM and by 0.02 for self-attention. The distance also costs the LSTM more at learning rates of 0.003 and 0.03. After 2,000 steps at distance 32, the LSTM gets about nine in ten right.
+# Self-attention learns faster, and within these 2,000 steps, it suffers less from distance. At distance 32, after 100 steps, it gets about 80% of the answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead at 100 steps but not later. After 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. The LSTM also suffers more from distance at learning rates of 0.003 and 0.03. With more training, it recovers: after 2,000 steps at distance 32, it gets 87% right.
 #
-# What about layers that look only nearby? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with radius 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and one restricted layer we used the better of two learning rates, for self-attention the best of four.
+# What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with a radius of 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and one restricted layer, we used the better of two learning rates, and for self-attention, the best of four.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -214,9 +214,9 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM get more than nine in ten answers right. A single restricted layer gets worse step by step, because the pairs leave its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer only guesses. Two layers guess from distance 8 on: training cannot extend their reach.
+# At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers can only guess too: training cannot extend their reach.
 #
-# Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about six in ten answers right; one model gets seven in ten right after 12,500 steps. Self-attention has the same accuracy at every distance, even at 0, so its errors do not depend on the test distance.
+# Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about 60% of the answers right; one model, trained for 12,500 steps instead, gets 70% right. Self-attention is equally accurate at every distance, even at 0.
 #
 # ## The first price: the order is lost
 #
@@ -278,7 +278,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # %% [markdown]
 # Without a mask, all the outputs change. With the causal mask, changing a word affects only its own output and later ones: no word sees a later one.
 #
-# In training, no word waits even with this mask: the correct words are all given, as in lesson 05's teacher forcing, and the layer computes all positions at once. But when a decoder generates text, each new word has to wait for the words before it.
+# In training, no word waits even with this mask: the correct words are all given, as with teacher forcing in lesson 05, and the layer computes all positions at once. But when a decoder generates text, each new word has to wait for the words before it.
 #
 # ## The third price: n² pairs
 #
@@ -348,19 +348,19 @@ reveal("09.fewest", list(four_layers)[at_50.index(min(at_50))])
 table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 
 # %% [markdown]
-# For 50 words, self-attention needs more multiplications than the recurrent layer, not fewer. The table's formula counts only the pairs, but the three matrices that compute queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums. The recurrent layer has two matrices, one for the word and one for the state.
+# For 50 words, self-attention needs more multiplications than the recurrent layer, not fewer. The formula in the table counts only the pairs, but the three matrices that compute queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums. The recurrent layer has two matrices, one for the word and one for the state.
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower in our table of times, because steps that wait for one another cannot be merged into a few large products. The table's formula describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
+# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower in our table of times, because steps that wait for one another cannot be merged into a few large products. The formula in the table describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
 #
 # A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: with d = 512, for every text shorter than 768 words.
 #
-# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about the length of a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
+# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about as long as a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
 #
 # ## What if every word looks at every word at once?
 #
-# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps distance cost it far less. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow quadratically.
+# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps, it suffered far less from distance. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow quadratically.
 #
 # ## Where you will meet this
 #

@@ -50,7 +50,7 @@ check("11.sinusoidal_positions", sinusoidal_positions)
 # %% [markdown]
 # ## 11.shift_matrix
 #
-# The lesson's handmade head used only positions. Each row of x, T×(words + width), now begins with a word's entries, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the position vectors $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
+# The lesson's hand-built head used only positions. Each row of x, T×(words + width), now begins with the entries of a word, followed by its sinusoidal position, as in the lesson (base 10,000). The keys are the position vectors $P$. Write the query matrix $W^Q$ of a head that looks `back` words back, whatever the words are:
 #
 # 1. The scores $x W^Q P^\top$ do not depend on the words.
 # 2. The query at position $p$ is the position vector of $p - \text{back}$ times a number, so the score is largest for the word at $p - \text{back}$.

@@ -34,11 +34,11 @@ print("without positions:", translate(model, subwords, texts))
 # %% [markdown]
 # Without positions, both sentences get the same translation, because to the encoder they are the same bag of words.
 #
-# This model was trained with positions. Would a model trained without them recover the order in some other way?
+# This model was trained with positions. Would a model trained without them recover the order in another way?
 #
 # ## A task in which order is everything
 #
-# We train small models on a task in which word order is the only clue. Each text is a list of distinct words, written as numbers, followed by a repeat of one of them. **Which word comes next?** The answer is the word that followed it the first time. A model that finds this word performs **induction**.
+# We train small models on a task in which word order is the only clue. Each text is a list of distinct words, written as numbers, followed by a repeat of one of them. **Which word comes next?** The answer is the word that followed the repeated word the first time. A model that finds this word performs **induction**.
 
 # %% tags=["nbval-check-output"]
 words, answers = recall_next(3, 6, torch.Generator().manual_seed(0))  # 3 texts of 6
@@ -46,11 +46,11 @@ for text, answer in zip(words.tolist(), answers.tolist(), strict=True):
     print("text:", text[:-1], "  again:", text[-1], "  next:", answer)
 
 # %% [markdown]
-# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. Because we do not count the repeated word, this text has 6 words but 7 positions.
+# In the first text, 27 is repeated; the first time, it was followed by 2, so 2 is the answer. We do not count the repeated word, so this text has 6 words but 7 positions.
 #
-# Two layers of self-attention can find the answer if they know the order. In the first layer, each word looks at the previous word: 2 looks at 27, so its vector then also records that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
+# Two layers of self-attention can find the answer if they have access to the word order. In the first layer, each word attends to the previous word: 2 attends to 27, so its vector then also records that 2 comes after 27. In the second layer, the last word, 27, looks for a word that comes after 27 and finds 2.
 #
-# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can be encoded in two places: the function `add` may change the word vectors, and the function `turn` may change the queries and keys. At first, both return their input unchanged.
+# Our model has two such layers, each with one head, and each layer adds a word's context to its vector. Positions can be encoded in two places: the function `add` can change the word vectors, and the function `turn` can change the queries and keys. At first, both return their input unchanged.
 
 
 # %%
@@ -121,11 +121,11 @@ reveal("11.blind", round(shares["without positions"][-1], 2))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# Without positions, the model can only guess among the other words. It has no other way to recover the order: as in lesson 09, the last word gets the same vector however the others are arranged. A causal mask can reveal the order, though: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
+# Without positions, the model can do no better than pick one of the other words at random. It has no way to recover the order: as in lesson 09, the last word gets the same vector however the others are arranged. A causal mask can reveal the order, though: the first word then sees one word, the second sees two, and so on (Haviv et al., 2022).
 #
 # ## One number for each position
 #
-# The simplest way to encode a word's position is a single number. We add a tenth of the position, p / 10, to every entry of the word's vector; dividing by ten keeps the numbers small. Is one number enough?
+# The simplest way to encode a position is a single number. We add a tenth of the position, p / 10, to every entry of the word's vector. Is one number enough?
 
 
 # %%
@@ -138,7 +138,7 @@ shares["one number"] = shares_right(trained(add=add_tenths))
 figures.last_two(shares, headings)
 
 # %% [markdown]
-# With one number, the model gets at most a quarter of the 12-word texts right. Training for 5,000 steps, at learning rates of 0.002, 0.005 or 0.015, does not raise this share. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
+# With a single number per position, the model gets at most a quarter of the 12-word texts right. Training for 5,000 steps, at learning rates of 0.002, 0.005 or 0.015, does not raise this accuracy. One reason lies in the scores. Adding p / 10 to every entry of a word's vector adds $\frac{p}{10} u$ to its key, where $u$ is the product of a vector of ones and the key matrix. A key $k$ therefore becomes $k + \frac{p}{10} u$, and its score with a query $q$ is
 #
 # $$q^\top k + p \cdot \frac{q^\top u}{10}$$
 #
@@ -146,7 +146,7 @@ figures.last_two(shares, headings)
 #
 # ## A vector for each position
 #
-# We therefore give each position its own vector. With a suitable query, the score can then be highest at any position. Position vectors learned in the same way as word vectors are called **learned positions**. What share of the 12-word texts will the model get right?
+# We therefore give each position its own vector. With a suitable query, the score can then be highest at any position. Position vectors learned in the same way as word vectors are called **learned positions** or learned positional embeddings. What share of the 12-word texts will the model get right?
 
 
 # %%
@@ -167,11 +167,11 @@ figures.last_two(shares, headings)
 #
 # ## A clock for each pair of dimensions
 #
-# Vaswani et al. (2017) divide the D dimensions into pairs, each of which acts like the hand of a clock. From each position to the next, pair i turns by an angle of $1 / 10000^{2i/D}$, so each hand has its own speed. The two entries of pair i are the sine and the cosine of the hand's angle:
+# Vaswani et al. (2017) divide the D dimensions into pairs, each of which acts like the hand of a clock. From one position to the next, pair i turns by an angle of $1 / 10000^{2i/D}$, so each hand has its own speed. The two entries of pair i are the sine and the cosine of the hand's angle:
 #
 # $$P_{p,\,2i} = \sin\frac{p}{10000^{2i/D}} \qquad P_{p,\,2i+1} = \cos\frac{p}{10000^{2i/D}}$$
 #
-# These vectors are called **sinusoidal positions**. Work out the four entries for D = 4 and p = 1 on paper, using $\sin 1 = 0.841$ and $\cos 1 = 0.540$. For an angle as small as 0.01, the sine is about 0.01 and the cosine about 1.
+# These vectors are called **sinusoidal positions** or sinusoidal positional encodings. Work out the four entries for D = 4 and p = 1 on paper, using $\sin 1 = 0.841$ and $\cos 1 = 0.540$. For an angle as small as 0.01, the sine is about 0.01 and the cosine about 1.
 
 
 # %% tags=["nbval-check-output"]
@@ -190,7 +190,7 @@ print(sinusoidal_positions(length=3, D=4))
 # %% [markdown]
 # In the row for position 1, pair 0 has turned by 1 / 10000⁰ = 1 and pair 1 by 1 / 10000^(2/4) = 0.01.
 #
-# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start out pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: at which position has pair 0 first completed a full turn, and what is the angle of pair 12 there?
+# The next cell draws four of the 32 clocks for D = 64. The angles are in radians, so a full turn is 6.28. Unlike the hands of a real clock, ours start out pointing right and turn anticlockwise. The tip of a hand shows both entries: the cosine is its distance to the right, and the sine its height. Move the slider: by which position has pair 0 completed its first full turn, and what is the angle of pair 12 there?
 
 # %%
 figures.clocks()
@@ -200,7 +200,7 @@ figures.clocks()
 #
 # ## How can a head find the previous word?
 #
-# In our plan, the first layer looks at the previous word, as a head did in lesson 10. From each sinusoidal position to the previous one, each hand turns back by its own fixed angle $\delta$, wherever it points. You may remember these identities from school:
+# In our plan, the first layer attends to the previous word, as a head did in lesson 10. When we go from a position to the one before it, each hand turns back by its own fixed angle $\delta$, wherever it points. These identities may be familiar from school:
 #
 # $$\sin(a - \delta) = \sin a \cos\delta - \cos a \sin\delta \qquad \cos(a - \delta) = \cos a \cos\delta + \sin a \sin\delta$$
 #
@@ -241,9 +241,9 @@ weights = scores.softmax(-1)
 plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 
 # %% [markdown]
-# Each position gives most of its weight to the previous position, except position 0, which has no predecessor and looks at itself.
+# Each position gives most of its weight to the previous position, except position 0, which attends to itself.
 #
-# **Your turn**: change the weights so that each position looks at the *next* one. Which queries does the head need?
+# **Your turn**: change the weights so that each position attends to the *next* one. Which queries does the head need?
 #
 # <details><summary>Answer</summary>
 #
@@ -251,7 +251,7 @@ plots.weights(weights, xlabel="keys: positions", ylabel="queries: positions")
 #
 # </details>
 #
-# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? The next cell shows a table and, below it, the model's weights for the first text above, whose last word is 27 and whose answer is 2. Which layer looks at the previous word, and where does the last word look in the other layer?
+# A head *can* find the previous word, but will a model with sinusoidal positions learn to do so? The next cell shows a table of results and, below it, the model's attention weights for the first text above (last word 27, answer 2). Which layer attends to the previous word, and where does the last word look in the other layer?
 
 
 # %%
@@ -265,11 +265,11 @@ display(figures.last_two(shares, headings))
 figures.two_layers(sinusoidal_model, words[0])
 
 # %% [markdown]
-# With sinusoidal positions, the model gets nearly all answers right. In layer 0, each word except the first looks mostly at the previous word. In layer 1, the last word, 27, looks at 2, so for this text the model takes the two steps we expected. Olsson et al. (2022) found such pairs of heads in language models and call the second head an **induction head**.
+# With sinusoidal positions, the model gets nearly all answers right. In the first layer, layer 0, each word except the first attends mostly to the previous word. In layer 1, the last word, 27, attends to 2, so for this text, the model takes the two steps we expected. Olsson et al. (2022) found such pairs of heads in language models and called the second head an **induction head**.
 #
 # ## Rotary positions
 #
-# The scores of our handmade head depend only on the distance between positions, because we chose M that way. A learned matrix need not have this property: it can treat positions 3 and 20 differently. With **rotary positions** (Su et al., 2021), scores depend on positions only through distances, whatever the model learns. These positions are not added to the word vectors; they rotate the queries and keys. Each pair of entries is an arrow in the plane: the first entry is its horizontal component, the second its vertical one.
+# The scores of our hand-built head depend only on the distance between positions, because we chose M that way. A learned matrix need not have this property: it can give two pairs of positions that are equally far apart different scores. With **rotary positions** or rotary position embeddings (RoPE; Su et al., 2021), scores depend on positions only through distances, whatever the model learns. These positions are not added to the word vectors; they rotate the queries and keys. We can think of each pair of entries as an arrow in the plane: the first entry is its horizontal component, the second its vertical one.
 #
 # As above, each pair has its own speed $\theta$. The query at position $m$ turns by $m\theta$, and the key at position $n$ by $n\theta$. Take q = k = [1, 0], an arrow pointing right, and $\theta = 1$, with the query at position 3 and the key at position 1. What is the angle between the two arrows after the rotation, and what is it when both are ten positions further on?
 
@@ -279,7 +279,7 @@ figures.arrows([(3, 1), (13, 11)])
 # %% [markdown]
 # At positions 3 and 1, the angle between the arrows is 2 radians. At 13 and 11, both arrows have turned ten radians further, so the angle is still 2.
 #
-# The dot product of two arrows depends only on their lengths and the angle between them. Suppose that before the rotation the query has length $r_q$ and angle $\alpha$, and the key length $r_k$ and angle $\beta$. After the rotation, their product is
+# The dot product of two arrows depends only on their lengths and the angle between them. Suppose that before the rotation, the query has length $r_q$ and angle $\alpha$, and the key length $r_k$ and angle $\beta$. After the rotation, their product is
 #
 # $$r_q\, r_k \cos\big(\alpha - \beta + (m - n)\,\theta\big)$$
 #
@@ -289,7 +289,7 @@ figures.arrows([(3, 1), (13, 11)])
 #
 # $$(a \cos\varphi - b \sin\varphi,\;\; a \sin\varphi + b \cos\varphi)$$
 #
-# The function `turn` rotates all pairs in this way. Work out both products of our arrows; you may need $\cos 2 = -0.416$.
+# The function `turn` rotates all pairs in this way. Work out both products of our arrows, using $\cos 2 = -0.416$.
 
 
 # %%
@@ -314,20 +314,20 @@ for m, n in ((3, 1), (13, 11)):
     print(f"query at {m}, key at {n}: product {product.item():.3f}")
 
 # %% [markdown]
-# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are ahead of the query by the angle of one step. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this solve our task as well?
+# Both products are cos 2 = -0.416. To look at the previous word, a model can learn keys that, in some pairs, are ahead of the query by the angle of one step. At every position, the product is then largest for the previous word. In our model, `turn` now rotates all queries and keys. Will this also solve our task?
 
 # %%
 shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With rotary positions, the model also gets nearly all answers right. Many language models use rotary positions, including Llama 3 (Grattafiori et al., 2024).
+# With rotary positions, the model also gets nearly all answers right. Many language models use them, including Llama 3 (Grattafiori et al., 2024).
 #
 # ## What happens beyond the trained lengths?
 #
 # Three of our four ways solve the task, but longer texts contain positions that never occurred in training. For this test, the learned positions are extended by rows that keep their random initial values. Sinusoidal and rotary positions can be computed for any position, and Vaswani et al. (2017) hoped that the sinusoidal ones would work for longer texts.
 #
-# We trained five models of each kind on texts of up to 12 words, for 2,000 steps at a rate of 0.003. In the plot, the dotted line marks the greatest length in training.
+# We trained five models of each kind on texts of up to 12 words, for 2,000 steps at a rate of 0.003. In the plot, the dotted line marks the length of the longest training texts.
 
 # %% tags=["nbval-check-output"]
 predict("11.beyond", ...)
@@ -351,9 +351,9 @@ _ = ax.axvline(12, color="0.6", linestyle=":")
 # %% [markdown]
 # With sinusoidal positions, the models get fewer than half of the 24-word texts right: 0.46, and 0.49 in a run of 5,000 steps. On our task, sinusoidal positions do not fulfil the hope of Vaswani et al.: they do about as badly as learned positions. With rotary positions, far fewer answers are lost.
 #
-# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model` from above, a sixth model.
+# In training, no answer was beyond position 11. If only the later answers are lost, those at 11 of the 23 possible positions in a 24-word text are still correct; the grey line shows this share for each length. The curves of learned and sinusoidal positions stay close to it. Is it really the late answers that are lost? We test `sinusoidal_model`, a sixth model.
 #
-# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our handmade head should work in longer texts as well. We replace layer 0's attention weights with the handmade head's and change nothing else. How many of the late answers will the model then get right?
+# Are the sinusoidal positions themselves at fault? Since $M$ moves every position back by one, our hand-built head should also work in longer texts. We replace the attention weights of layer 0 with those of the hand-built head and change nothing else. How many of the late answers will the model then get right?
 
 
 # %%
@@ -390,15 +390,15 @@ rows["layer 0 by hand"] = by_position(by_hand)
 table(rows, list(parts), "share right, by the answer's position", digits=2)
 
 # %% [markdown]
-# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the handmade head, it gets nearly all of them right. In this model, neither the positions nor layer 1 is at fault: layer 0 looks in the wrong places. The likely cause is what it never saw in training: an answer after position 11, and words after position 12, which it must ignore.
+# As trained, the model loses nearly all of the late answers and many of the answers at positions 9 to 11. With the hand-built head, it gets nearly all of them right. In this model, neither the positions nor layer 1 is at fault: layer 0 attends to the wrong words. The likely cause is what it never saw in training: an answer after position 11, and words after position 12, which it must ignore.
 #
-# With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 saw this distance in every training text, which may be why far fewer answers are lost, but we have not tested this.
+# With rotary positions, the previous word is at a signed distance of 1, whether the query is at position 3 or 20. Layer 0 saw this distance in every training text, which may be why far fewer answers are lost; we have not tested this.
 #
-# In our task, layer 0 needs only this distance. A language model needs many distances, and even with rotary positions it does worse on texts longer than any in training (Press et al., 2022).
+# In our task, layer 0 needs only this distance. A language model needs many distances, and even with rotary positions, it does worse on texts longer than any in training (Press et al., 2022).
 #
 # ## How can attention know the order of the words?
 #
-# We have to supply the order, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our small model could only guess. One number for each position was not enough, but a learned or sinusoidal vector for each position was. Rotary positions also solved our task, and beyond the trained lengths they lost the fewest answers.
+# We have to supply the order, unless a causal mask reveals it. Without positions, the translation model gave both sentences the same translation, and our small model could only guess. One number for each position was not enough, but a learned or sinusoidal vector for each position was. Rotary positions also solved our task, and beyond the trained lengths, they lost the fewest answers.
 #
 # ## Where you will meet this
 #

@@ -1,5 +1,5 @@
 # %% [markdown]
-# You measure how often a word points to what it names, repair the look before the first word and write the penalty on overlooked cells. Then you empty one cell at a time to see what a word depends on. The last task, for those who want more, is a test that catches captioners that do not see the whole picture.
+# You measure how often a word points to what it names, repair the attention before the first word and write the penalty on overlooked cells. Then you empty one cell at a time to see what a word depends on. The last task, for those who want more, is a test that catches captioners that do not see the whole picture.
 #
 # The letters: B captions, each with its picture; T steps of a caption; L cells of a picture; E dimension of an annotation; H dimension of a state; A dimension in which scores are computed; F features. **Cells are counted from 0.**
 
@@ -18,7 +18,7 @@ from course_utils.models.train_model import train_model
 # %% [markdown]
 # ## 15.pointing_accuracy
 #
-# In the lesson, `share_pointed` measured how often the largest weight lies on the thing. Now you write such a measure for captions with padding. A word **points** to the cell with its largest weight and is correct if this is its true cell. Return the share of correct words among all real words in the batch, from 0 to 1.
+# In the lesson, `share_pointed` measured how often the largest weight is on the named object. Now you write such a measure for captions with padding. A word **points** to the cell with its largest weight and is correct if this is its true cell. Return the share of correct words among all real words in the batch, from 0 to 1.
 #
 # `mask` is True at real words. Padding may also come before real words. At padded positions, `true` may be any number, even one that is not a cell, and the weights may be any numbers. At real words, no two weights are equal. The result may be a Python number or a tensor.
 
@@ -53,7 +53,7 @@ check("15.pointing_accuracy", pointing_accuracy)
 # %% [markdown]
 # ## 15.first_look
 #
-# Before its first word, a captioner takes its first look, the lesson's $\hat z_1$. All biases are omitted here. This version runs but has four bugs:
+# Before its first word, a captioner attends to the picture for the first time and gets the lesson's $\hat z_1$. All biases are omitted here. This version runs but has four bugs:
 #
 # ```python
 # def first_look(annotations, weights):
@@ -67,8 +67,8 @@ check("15.pointing_accuracy", pointing_accuracy)
 # Fix them so that the function computes the lesson's equations. It should keep four promises:
 #
 # 1. If every cell occurs twice, the result stays the same.
-# 2. The cells' weights depend on the state, as with the perceptron of lesson 04.
-# 3. No picture affects another picture's result.
+# 2. The weights of the cells depend on the state, as with the perceptron of lesson 04.
+# 3. No picture affects the result for another picture.
 # 4. The gate lies between 0 and 1. For an all-zero state, it is 1/2.
 
 
@@ -109,13 +109,13 @@ check("15.first_look", first_look)
 #
 # $$\sum_{i=1}^{L} \Big(1 - \sum_{t} \alpha_{ti}\Big)^2$$
 #
-# The inner sum runs over the real words, where `mask` is True. Return the mean over the B captions. Padding may come before real words and must not affect the penalty or its gradient. A caption without words counts like any other: it costs L.
+# The inner sum runs over the real words, where `mask` is True. Return the mean over the B captions. Padding may come before real words and must not affect the penalty or its gradient. A caption without words counts like any other: its penalty is L.
 #
-# First, by hand: a cell gets 0.3 in total. What is the gradient of the penalty with respect to one of its weights $\alpha_{ti}$?
+# First, by hand: the weights of a cell sum to 0.3. What is the gradient of the penalty with respect to one of its weights $\alpha_{ti}$?
 #
 # <details><summary>Answer</summary>
 #
-# It is -2 (1 - 0.3) = -1.4 for each word t. If the weights were free parameters, a step of gradient descent would therefore raise the weights of a cell that gets less than 1.
+# It is -2 (1 - 0.3) = -1.4 for each word t. If the weights were free parameters, a step of gradient descent would therefore raise the weights of a cell whose weights sum to less than 1.
 #
 # </details>
 
@@ -155,7 +155,7 @@ check("15.doubly_stochastic", doubly_stochastic)
 #
 # $$\text{effect}_{tl} = \log p(w_t \mid \text{picture}) - \log p(w_t \mid \text{picture with cell } l \text{ emptied})$$
 #
-# If an effect is near 0, the word can do without the cell, whatever the cell's weight. `15.pointing_accuracy` can also evaluate this map.
+# If an effect is near 0, the word does not need the cell, whatever the weight of the cell. `15.pointing_accuracy` can also evaluate this map.
 
 
 # %%
@@ -264,9 +264,9 @@ check("15.catch_blind_captioner", catch_blind_captioner)
 # %% [markdown]
 # ## Your own first look
 #
-# A caption's first name belongs to the leftmost thing. Can one look find this thing? The next cells train your `first_look` to name it in scenes of two or three things. A readout turns what the look reads into logits.
+# The first name in a caption belongs to the leftmost object. Is one look enough to find it? The next cells train your `first_look` to name it in scenes of two or three objects. A readout turns what the look reads into logits.
 #
-# The same network is also trained without attention: all scores are 0, so it reads the mean of all cells. Then your `effect_map` and `pointing_accuracy` show which cell each name depends on most. Of 100 first names, how many does the network without attention get right?
+# The same network is also trained without attention: all scores are 0, so it reads the mean of all cells. Then your `effect_map` and `pointing_accuracy` show which cell each name depends on most. How many of 100 first names does the network without attention get right?
 
 # %%
 predict("15.own", ...)
@@ -320,9 +320,9 @@ answers = {"15.first_look": first_look, "15.effect_map": effect_map, "15.pointin
 train_own(train, answers)
 
 # %% [markdown]
-# One look is enough to find the first thing. In five runs with different seeds, the network got 88% to 92% of the first names right, and more than nine in ten names depended most on the thing's cell.
+# One look is enough to find the leftmost object. In five runs with different seeds, the network got 88% to 92% of the first names right, and more than nine in ten names depended most on the object's cell.
 #
-# Without attention, it got 6% to 26% of the names right after these 500 steps. The largest effect was on the thing for 31% to 60% of the names: a word may depend on a cell and still be wrong.
+# Without attention, it got 6% to 26% of the names right after these 500 steps. The cell with the largest effect was the object's cell for 31% to 60% of the names: a word may depend on a cell and still be wrong.
 
 # %% tags=["own-machine"]
 progress()

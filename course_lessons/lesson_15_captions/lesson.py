@@ -18,13 +18,13 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In this lesson, a network describes a picture in a sentence. It attends to the picture before each word, so each word has its own map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
+# A network describes a picture in a sentence. Before each word, it attends to the picture, so each word has its own map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
 #
 # ## A picture and its caption
 #
-# We make our own pictures, called scenes, so that we know where each thing is. A scene has 5 × 5 cells and contains two or three things in different columns, each a handwritten digit or one of four shapes.
+# We make our own pictures, called scenes, so that we know where each object is. A scene has 5 × 5 cells and contains two or three objects in different columns, each a handwritten digit or one of four shapes. The code calls them "things".
 #
-# The sentence that describes a scene is its **caption**, which names the things from left to right. Between two **names** is a **relation**: the first thing is "above" the second, "below" it, or "beside" it if both are in the same row. Every name follows the word "a", even "eight".
+# A scene's **caption** is a sentence that names the objects from left to right. Between two **names** is a **relation**: the first object is "above" the second, "below" it, or "beside" it if both are in the same row. The article is always "a", even before "eight".
 #
 # Which part of a scene do you need for the last word of its caption, and which for a relation?
 
@@ -35,9 +35,9 @@ unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
 figures.show_scenes(unseen, [1, 2, 3])
 
 # %% [markdown]
-# For the last word, you need the rightmost thing, and for a relation, you need two things.
+# For the last word, you need the rightmost object, and for a relation, you need two objects.
 #
-# Our example is the scene in the middle, number 2. The network reads the words in `given` and should predict the words in `wanted`. Which of these words name a thing?
+# Our example is number 2, in the middle. The network reads the words in `given` and should predict the words in `wanted`. Which of these words name an object?
 
 # %% tags=["nbval-check-output"]
 scene = 2
@@ -49,15 +49,15 @@ print("named ", unseen.named[scene].tolist())
 print("true  ", unseen.true[scene].tolist())
 
 # %% [markdown]
-# The words at positions 1 and 4 name things, so `named` is True there. `true` contains the cells of these things and a meaningless 0 elsewhere. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
+# The words at positions 1 and 4 name objects, so `named` is True there. `true` contains the cells of these objects and a meaningless 0 elsewhere. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to one vector for each source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture replace the words. Each of our cells gets a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Each of our cells gets a vector of dimension E, called its **annotation**.
 #
-# A convolutional network computes the annotations. Each of its three layers computes features from small squares of the previous layer's output, or of the pixels in the first layer. The last layer computes 64 features at each position, and `MaxPool2d` keeps each feature's largest value in a cell.
+# A convolutional network computes the annotations. Each of its three layers computes features from small squares of its input; the first layer reads the pixels. The last computes 64 features at each position, and `MaxPool2d` keeps each feature's largest value in each cell.
 #
-# An annotation has 74 entries: 64 for the cell's content, five for its row and five for its column. The paper adds no such positions, but our captions say which thing is above which.
+# An annotation has 74 entries: 64 for the cell's content, five for its row and five for its column. The paper adds no such position entries, but our captions have to say which of two objects is above the other.
 
 
 # %%
@@ -81,7 +81,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# The encoder first learns to name single things and is then frozen. `train_model` is the loop from lesson 13. Before you run the cell, write down the last ten entries for the five.
+# The encoder first learns to name individual objects and is then frozen. `train_model` is the training loop from lesson 13. Before you run the cell, write down the last ten entries of the five's annotation.
 
 
 # %% tags=["nbval-check-output"]
@@ -101,25 +101,25 @@ print("row   ", of_five[64:69])
 print("column", of_five[69:74])
 
 # %% [markdown]
-# The last ten entries show that the five is in row 0 and column 1.
+# The entries show that the five is in row 0 and column 1.
 #
-# ## A look before each word
+# ## Attention before each word
 #
-# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05 that passes on a second vector besides its state h: the memory c. Before each word, the decoder attends to the annotations once, which we call the **look** for that word. Where in the diagram do its query, keys and values come from?
+# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05 that passes on a second vector in addition to its state h: the memory c. Before each word, the decoder attends to the annotations once. We call this attention step the **look** for that word. Where in the diagram do its query, keys and values come from?
 
 # %%
 diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# The query is the decoder state before the word, and the keys and values come from the annotations. A look follows the three steps from lesson 06, and its score is lesson 04's perceptron. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$:
+# The query is the decoder state before the word, and the keys and values come from the annotations. The three steps are those of lesson 06, with the perceptron score from lesson 04. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$:
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1, computed from the decoder state with a learned vector w and the sigmoid σ. The gate controls how much of this look reaches the next word:
+# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ. The gate controls how much of $z_t$ is passed on:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
-# Take two cells with annotations (4, -8) and (0, 0). With equal scores, the weighted sum is (2, -4), which a gate of 3/4 scales to (1.5, -3), the vector that the decoder gets. The keys $U a_i$ are the same for all words, so we compute them only once.
+# Take two cells with annotations (4, -8) and (0, 0). If their scores are equal, the weighted sum is (2, -4). A gate of 3/4 scales it to (1.5, -3), and this vector goes to the decoder. The keys $U a_i$ are the same for all words, so we compute them only once.
 
 
 # %%
@@ -143,7 +143,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The first state is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the look's result $\hat z_t$. The next word's logits are computed from the previous word, the new state and the look. Square brackets concatenate two vectors:
+# The first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. Square brackets denote concatenation:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -194,7 +194,7 @@ class Captioner(Parts):
 
 
 # %% [markdown]
-# We train the captioner for 1,200 steps. In training and testing, we use teacher forcing (lesson 05): each word is predicted from the correct previous words. Nothing tells the captioner which cell a word is about.
+# We train the captioner for 1,200 steps. We use teacher forcing (lesson 05) during both training and testing: each word is predicted from the correct previous words. Nothing tells the captioner which cell a word is about.
 
 
 # %%
@@ -228,13 +228,13 @@ parts = ["names right", "relations right", "whole captions right"]
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right. Is the mean of all annotations enough for this? On scenes of up to four things, we have trained five captioners with looks and five that get the mean before each word instead.
+# On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right. Would the mean of all annotations be enough for this? On scenes with up to four objects, we have trained five captioners with attention and five that receive the mean instead.
 
 # %%
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any captions are correct. Does a name's map show its thing? The **pointing accuracy** is the share of names for which the largest weight lies on the thing. A random cell would be correct 1 time in 25. But most cells are empty, and picking one of the two or three things at random succeeds about 40 times in 100.
+# With only the mean, hardly any captions are correct. Does the map for a name point to the object it names? The **pointing accuracy** is the share of names for which the largest weight is on the named object. A random cell would be correct 1 time in 25. But most cells are empty, and a random one of the two or three objects is correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -245,11 +245,11 @@ print("On new scenes:")
 reveal("15.pointing", round(100 * pointing))
 
 # %% [markdown]
-# For nearly all names, the largest weight lies on the thing. The captioner has learned from captions where to look, although the annotations may have made this easier, because their network had learned to name things.
+# The captioner points at the right object for nearly all names. It has learned from captions where to look, although the annotations may have helped, because the network that computes them was trained to name objects.
 #
-# ## Where does each word look?
+# ## Where does the captioner look for each word?
 #
-# Now the captioner writes by itself, from BOS to EOS, and we plot each word's map. A dashed frame marks the thing to be named. Look for words with nearly all their weight in one cell, then try other scenes with the slider.
+# Now the captioner writes on its own, from BOS to EOS, and we plot the map for each word. A dashed outline marks the object to be named. Find words with nearly all their weight on one cell, then try other scenes with the slider.
 
 
 # %%
@@ -277,11 +277,11 @@ written_explorer = explore(written, scene=slider)
 written_explorer
 
 # %% [markdown]
-# For the two names, nearly all the weight is in one cell, whereas for "a" it is spread over many cells. For "above", more than half of the weight is on the six.
+# For the two names, nearly all the weight is on one cell, whereas for "a" it is spread over many cells. For "above", more than half of the weight is on the six.
 #
 # ## Does the word change when the cell is emptied?
 #
-# Does a word really depend on the cell that its map shows? We change what the captioner sees, which is called an **intervention**, and see what happens to the word. Our first intervention empties a cell by giving it the annotation that it has in an empty scene. We empty one cell at a time, each in a copy of our scene. Which emptied cell costs "five" the most probability?
+# Does a word really depend on the cell that its map points to? We change what the captioner sees, which is called an **intervention**, and see what happens to the word. First, we empty one cell at a time: it gets its annotation from an empty scene. Emptying which cell lowers the probability of "five" most?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -304,7 +304,7 @@ lost = lost.clamp(min=0)  # where the word gains, it loses nothing
 figures.show_effect(unseen, scene, 1, output.weights[scene, 1], lost)
 
 # %% [markdown]
-# "five" loses the most probability when we empty the five's cell, where its weight lies. Does this hold for all names? For each name, we empty the cell with the largest weight and, for comparison, the cell of a different thing.
+# The probability of "five" falls most when we empty the cell with the five, where nearly all of the word's weight is. Does this hold for all names? For each, we empty the cell with the largest weight and, for comparison, the cell of another object.
 
 # %%
 scenes_of, words_of = unseen.named.nonzero(as_tuple=True)  # where the names are
@@ -341,11 +341,11 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# Without the cell with the largest weight, hardly any names are correct; with 14 names, guessing would succeed about 7 times in 100. When we empty a different thing's cell instead, nearly as many names stay correct as before, given the correct previous words. For names, our maps therefore point to what the word depends on.
+# Without the cell with the largest weight, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names stay correct, again given the correct previous words. For names, our maps therefore point to what the word depends on.
 #
-# ## Which things does a relation need?
+# ## Which objects does a relation depend on?
 #
-# In the map of "above", the six has more weight than the five, but "above" is correct only because of both. Does the captioner use both things? Emptying a cell would only show that the word is lost, because without the six, the caption should end after "five". We need a change after which we know the correct relation, so we move the five from the top row to the bottom row of its column. Before you run the cell, say what the caption should be now.
+# In the map for "above", the six has more weight than the five, but it takes both to make "above" correct. Does the captioner use both objects? Emptying a cell would only show that the word disappears: without the six, the caption should end after "five". We need a change for which we know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
 
 
 # %%
@@ -367,9 +367,9 @@ figures.show_written(moved, words, weights, [None] * len(words))  # no frames
 print("It writes:", " ".join(words))
 
 # %% [markdown]
-# The caption should be "a five below a six", and that is what the captioner writes. The relation therefore depends on where the five is, although its map hardly shows the five.
+# The caption should be "a five below a six", and that is what the captioner writes. The relation therefore depends on where the five is, although the relation's map hardly shows the five.
 #
-# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we give one look the moved scene and everything else the old scene. In which look does the move turn "above" into "below"?
+# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we let only one look see the moved scene. In which look does the move turn "above" into "below"?
 
 
 # %%
@@ -394,17 +394,17 @@ for t in range(3):
 table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 
 # %% [markdown]
-# Moving the five only in the look for "five" turns "above" into "below". Moving it in the look for the relation does not, nor does moving it in the first state, where the mean of all cells hardly shows where a thing is. The captioner therefore saw where the five was when naming it, and its state stored the position.
+# Moving the five only in the look for "five" turns "above" into "below". Moving it in the look for the relation does not. Nor does moving it in the first state: the mean of all cells hardly shows where an object is. The captioner therefore saw where the five was when naming it and stored the position in its state.
 #
-# **Your turn**: move the five to the row that makes "beside" correct and rerun the last two cells. Which look decides now?
+# **Your turn**: move the five to the row that makes "beside" correct and rerun the last two cells. Which look determines the relation now?
 #
 # <details><summary>Answer</summary>
 #
-# It is row 3, the six's row. Again, the look for "five" decides.
+# It is row 3, the row of the six. Again, the look for "five" determines the relation.
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes of up to four things and five captioners that were trained in advance for as many steps as ours. In each caption, we call the things before and after the first relation "the first thing" and "the second thing". In each scene, we move one of the two to a row that changes the relation. The thing moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The objects named before and after the first relation are "the first thing" and "the second thing" in the table. In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -418,17 +418,17 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# When nothing moves, the captioners get 87% of the relations right on average. The relation follows the first thing about as often as the second, so it depends on both, although the first has less than a third of the second's weight.
+# When nothing moves, the captioners get 87% of the relations right on average. The relation follows the first object about as often as the second, so it depends on both, although the first has less than a third of the weight of the second.
 #
-# For every seed, the first thing matters more in the *earlier* looks and the second thing more in the look *for* the relation. The relation's map shows only the last of these looks.
+# For every seed, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation. The map for the relation shows only the last of these looks.
 #
 # ## A map that shows something else
 #
-# If the state can store what an earlier look has read, can a name's map also miss its thing? We try a penalty that the paper adds to the loss so that no part of the picture is overlooked. A word's weights add up to 1. The **doubly stochastic** penalty asks each cell's weights to add up to 1 as well, over all words in the caption. λ is a number that we choose, here 0.01:
+# If the state can store what an earlier look has read, can the map for a name also miss the named object? The paper adds a penalty to the loss so that no part of the picture is overlooked. The weights for each word sum to 1. The **doubly stochastic** penalty encourages the weights of each cell to sum to 1 as well, over all words in the caption. We set λ to 0.01:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
-# Take a caption of 6 words, including EOS, about two things. Captioner A looks at each thing for three words, whereas captioner B gives all 25 cells the same weight for every word. Work out on paper which of the two has the smaller sum.
+# Take a caption of 6 words, including EOS, about two objects. Captioner A looks at each object for three words, whereas captioner B gives all 25 cells the same weight for every word. Work out on paper which has the smaller sum.
 
 
 # %% tags=["nbval-check-output"]
@@ -447,7 +447,7 @@ print("B, all cells alike:    ", overlooked(alike))
 # %% [markdown]
 # Captioner B has the smaller sum. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
-# In the paper, the penalty improves the captions (section 4.2.1). We train a second captioner like the first, but with the penalty.
+# In the paper, the penalty improves the captions (section 4.2.1). We train a second captioner with it.
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -472,7 +472,7 @@ words = penalised_output.logits.argmax(-1)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# After the same number of steps, fewer captions are correct: 56% instead of 77%. But the pointing accuracy falls far more, to almost nothing, although most names are correct. Does a name no longer depend on its thing? Now we empty the thing's own cell, which hardly ever has the largest weight.
+# After the same number of steps, fewer captions are correct: 56% instead of 77%. The pointing accuracy, however, falls far more, almost to 0, although most names are correct. Do names no longer depend on their objects? We now empty the cell of the named object, which hardly ever has the largest weight.
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -483,7 +483,7 @@ print("With the penalty, the cell of the thing emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
-# Without the thing's cell, hardly any names are correct. The name therefore depends on the thing, but its map does not show the thing. Where did the captioner read it? The next plot shows both captioners' maps, with the gate and the predicted word below each map. With the penalty, which word's map shows the five?
+# Without the object's cell, hardly any names are correct. The name therefore depends on the object, but its map does not show the object. In which look did the captioner read it? The next plot shows both captioners' maps, each with its gate and predicted word. With the penalty, which word's map shows the five?
 
 
 # %%
@@ -499,7 +499,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map of the "a" before "five" shows the five, but the map of "five" does not. For all names, we now empty the thing's cell only in the first state or only in one look. Which look do the names need?
+# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the object's cell only in the first state or only in one look. Which look do the names depend on?
 
 
 # %%
@@ -522,21 +522,21 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, thing emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names need the look for the name, whose map shows the thing. With the penalty, they need the look one word earlier and hardly use the look for the name. The gates agree with this: with the penalty, the look for a name is scaled to about a quarter on average.
+# Without the penalty, the names depend on the look for the name, whose map shows the object. With it, they depend on the look one word earlier and hardly use the look for the name. The gates confirm this: with the penalty, the gate scales the look for a name to about a quarter on average.
 #
-# One look at a thing satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one it costs 0. But the penalty does not say which word this look should be for. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the thing?
+# One look at an object satisfies the penalty: with two looks, for "a" and for the name, its cell would cost $(1 - 2)^2 = 1$, and with one look it costs 0. But the penalty does not say for which word the captioner should look. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the object?
 
 # %%
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all things. With the penalty, four of the five point at almost none. These four lose most of their names when the thing is missing one look earlier, and hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the things. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
+# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
 #
 # ## Which part of the picture does this word describe?
 #
-# A word describes the part that, when changed on its own, changes the word. For a name, this part is the thing, and for a relation, both things.
+# A word describes the part that, when changed on its own, changes the word. For a name, this part is the named object, and for a relation, it is both objects.
 #
-# A word's map shows where one look points. The gate controls how much of this look reaches the word, and the state holds what was read before. A name's map may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+# The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
 #
@@ -569,12 +569,12 @@ check("15.q5", ...)
 # ## Recap
 #
 # - Before each word, a captioner attends to annotations, one vector per cell. It learns from captions where to look.
-# - For names, maps and tests agreed without the penalty. With the penalty, the maps missed the things in our run and in four of five others.
-# - A relation depends on both things, but its map showed mainly the second: the first mattered more in earlier looks.
+# - For names, the maps and our interventions agreed without the penalty. With it, the maps missed the objects in our run and in four of five others.
+# - A relation depends on both objects, but its map showed mainly the second: the first mattered more in earlier looks.
 #
 # <details><summary>And today?</summary>
 #
-# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023). Whether a map explains an answer has to be tested in these models as well.
+# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023). Whether a map explains an answer has to be tested in these models too.
 #
 # </details>
 #

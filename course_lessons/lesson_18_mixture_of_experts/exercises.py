@@ -38,7 +38,7 @@ for optimizer in (torch.optim.SGD, torch.optim.Adam):
 # %% [markdown]
 # ## 18.at_risk
 #
-# A mixture has learned an old task. Now its experts learn new targets for new inputs, with a new Adam optimiser, for as long as you like. The gate does not change, so every input keeps its gates. Some gates are exactly 0 because each input asks only its best experts.
+# A mixture has learned an old task. Now its experts learn new targets for new inputs, with a new Adam optimiser, for as long as you like. The gate does not change, so every input keeps its gates. Some gates are exactly 0, because each input is routed only to its best experts.
 #
 # Which of the old inputs may be answered differently afterwards? Decide from the gates alone.
 
@@ -70,7 +70,7 @@ check("18.at_risk", at_risk)
 # %% [markdown]
 # ## 18.mixture_loss
 #
-# Write the loss that makes experts compete (Jacobs et al., 1991, equation 1.3). It is small as soon as one expert with a large gate comes close to the target $t$. Here, $o_i$ is the output of expert i:
+# Write the loss that makes experts compete (Jacobs et al., 1991, equation 1.3). It is small whenever one expert with a large gate comes close to the target $t$. Here, $o_i$ is the output of expert i:
 #
 # $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #

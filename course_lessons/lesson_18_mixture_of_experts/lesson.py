@@ -30,13 +30,13 @@ points = on_lines(1000, generator(1))  # x: B 1, y: B 1
 plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 
 # %% [markdown]
-# Three networks are enough, because the points lie on three line segments. But nobody says where one segment ends and the next begins.
+# Three networks are enough, because the points lie on three line segments. But nobody tells us where one segment ends and the next begins.
 #
 # Two things therefore have to be learned. Each network, called an **expert**, learns what to answer, and one more network, the **gate**, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
 #
 # ## A gate is attention over networks
 #
-# All experts read the same input $x$, and expert $i$ produces the output $o_i(x)$. The gate computes a score for each expert, and a softmax turns the scores into weights $g_i$. The answer $y$ is the weighted sum of the outputs:
+# All experts read the same input $x$, and expert $i$ produces the output $o_i(x)$. The gate computes a score for each expert, and a softmax turns the scores into weights $g_i$. The mixture's answer $y$ is the weighted sum of these outputs:
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
@@ -83,7 +83,7 @@ def weighted_sum(outputs, weights):  # B N E, B N
 figures.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so every expert that we do not ask saves work.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so each expert we skip saves computation.
 #
 # ## Work together, or compete?
 #
@@ -91,9 +91,9 @@ figures.draw_mixture()
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small as soon as one expert with a large weight is right.
+# The first loss compares only the sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small whenever one expert with a large weight is right.
 #
-# We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. The second loss is `mixture_loss`, which you write in the exercises. Guess which loss moves the first output towards the target and which moves it away.
+# We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. The second loss is `mixture_loss`, which you will write in the exercises. Guess which loss moves the first output towards the target and which moves it away.
 
 
 # %% tags=["nbval-check-output"]
@@ -115,9 +115,9 @@ for name, loss in losses.items():
     print(f"loss {name:14}", -gradients[0].flatten())
 
 # %% [markdown]
-# The loss of the sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should give smaller numbers, although the first expert's number is already too small. These experts **work together**: each makes up for the other's errors.
+# The loss on the weighted sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should produce smaller outputs, although the first expert's is already too small. These experts **work together**: each makes up for the other's errors.
 #
-# The second loss moves the first output towards the target. The second output hardly moves: it is further from the target, so its term in the sum is nearly 0. An input therefore mainly teaches the expert with the largest term, and the experts **compete** for the input.
+# The second loss moves the first output towards the target. The second output hardly moves: it is further from the target, so its term inside the logarithm is nearly 0. An input therefore mainly trains the expert with the largest term, and the experts **compete** for the input.
 #
 # We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
 
@@ -143,17 +143,17 @@ figures.draw_lines({"work together": together, "compete": competing}, points)
 # %% [markdown]
 # Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
 #
-# Among competing experts, the one with the largest weight could therefore answer alone. Over 20 seeds, how much larger is its error than the error of the sum?
+# Among competing experts, the one with the largest weight could therefore answer on its own. Over 20 seeds, how much larger is its error than the sum's?
 
 # %% tags=["nbval-check-output"]
 figures.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer alone; experts that work together can do so as well after 5,000 steps at a learning rate of 0.1.
+# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer on their own; experts that work together can too, after 5,000 steps at a learning rate of 0.1.
 #
-# ## Ask only the best expert
+# ## Use only the best expert
 #
-# If one expert can answer alone, we need not ask the others. But the competing loss asks all of them during training. If we ask only the best expert from the beginning, we save this work as well. That expert cannot rely on any other, so an ordinary loss will do. But now the gate names the winner before anybody has answered.
+# If one expert can answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well. That expert cannot rely on any other, so an ordinary loss will do. Now, however, the gate names the winner before any expert has answered.
 #
 # The weights of all the other experts should then be exactly 0. Mathematically, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
 #
@@ -170,15 +170,15 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not even read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
+# The first expert gets 0, so it need not read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
 #
-# An output multiplied by 0 gets a gradient of 0, so the first expert learns nothing from this input.
+# An output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
 #
 # ## One expert for each input
 #
-# We save the most work if k is 1. But can the gate still learn? It learns from the loss only if the answer depends on its scores.
+# We save the most computation if k is 1. But can the gate still learn? It learns from the loss only if the answer depends on its scores.
 #
-# We can multiply the best expert's output by the softmax of the single score that is kept, or by the expert's probability $p_i$ in the softmax over all the scores. Guess in which case the gate gets a gradient.
+# We can multiply the best expert's output by the softmax of the single score that is kept, or by the expert's probability $p_i$ in the softmax over all the scores. Guess in which case the gate receives a gradient.
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)  # N
@@ -196,11 +196,11 @@ for target in (6.0, 1.0):
     print(f"target {target}: a step moves the scores by", -gradients[0])
 
 # %% [markdown]
-# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 changes with every score.
+# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 depends on all scores.
 #
-# The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises the expert's score. If less of it would, as with a target of 1, a step lowers the score, and a different expert may win next time.
+# The last two lines show what the gate learns. If a larger answer would lower the loss, as with a target of 6, a step raises the expert's score. If a smaller one would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
-# A **switch** (Fedus et al., 2021) works in this second way. It asks the expert with the largest probability and multiplies its output by this probability:
+# A **switch** (Fedus et al., 2021) takes the second approach. It uses only the expert with the largest probability and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
@@ -226,9 +226,9 @@ class Switch(nn.Module):
 
 
 # %% [markdown]
-# ## Will all experts be asked?
+# ## Will every expert be used?
 #
-# An expert that is never asked learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair. It has 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never chosen learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair with 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)
@@ -250,14 +250,14 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # The 1s are at positions 6 and 8 + 13 = 21.
 #
-# Eight linear experts are to translate these tokens, each giving a score to each of the 72 symbols. Can one expert store two languages? Take two words and their translations, the symbols 31 and 45:
+# We use eight linear experts to translate these tokens; each gives a score to each of the 72 symbols. Can one expert store two languages? Take two words and their translations, the symbols 31 and 45:
 #
 # | | first language | second language |
 # | --- | --- | --- |
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR problem from lesson 16. To score a symbol, an expert adds a number for the language and a number for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But each language could have its own expert.
+# This is the XOR problem from lesson 16. To score a symbol, an expert adds one term for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But each language could have its own expert.
 
 
 # %%
@@ -302,7 +302,7 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# The switch gets most of the words wrong, and only two of the eight experts have work: the mixture has **collapsed**. After 20 steps, a batch already asks only two, and after 3,500 steps it still does. At a learning rate of 0.05, four experts have work by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are asked learn faster, so they are asked even more often. The other experts get no gradient.
+# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are in use by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are chosen learn faster, so they are chosen even more often. The other experts get no gradient.
 #
 # The two experts get 43% of the words right, more than two whole languages out of eight would give, so they store parts of more than two.
 #
@@ -359,11 +359,11 @@ right = test("with the balance loss", balanced)
 figures.draw_choices({"no second loss": alone, "with the balance loss": balanced})
 
 # %% [markdown]
-# Most languages are shared by several experts; the balance loss asks only for equal shares of the tokens. But nearly all experts have work now, and the switch gets about nine words in ten right.
+# Most languages are shared by several experts; the balance loss encourages only equal shares of the tokens. But nearly all experts are in use now, and the switch gets about nine words in ten right.
 #
 # ## Other ways to balance
 #
-# **Your turn**: can you prevent the collapse in your own way? Write a line for `mine` that depends only on `p.mean(0)`.
+# **Your turn**: can you prevent the collapse in a way of your own? Write a line for `mine` that depends only on `p.mean(0)`.
 
 
 # %%
@@ -376,7 +376,7 @@ right = test("with mine", train(mine)[0])  # 0: the model
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# One line to try is `8 * p.mean(0).square().sum()`, which is smallest if all experts have the same mean probability. With it, all eight experts have work, and the switch gets more than nine words in ten right.
+# One line to try is `8 * p.mean(0).square().sum()`, which is smallest if all experts have the same mean probability. With it, all eight experts are in use, and the switch gets more than nine words in ten right.
 #
 # </details>
 #
@@ -384,7 +384,7 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + u\, \text{sign}(1/N - f_j)$$
 #
-# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse? And does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
+# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse, and does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
 
 
 # %% tags=["nbval-check-output"]
@@ -416,7 +416,7 @@ table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 #
 # ## Experts in a Transformer
 #
-# In the feed-forward network from lesson 12, every token uses all the parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little work per token. In Mixtral 8x7B (Jiang et al., 2024), a token asks two of eight experts and uses 13 of the 47 billion parameters, but all 47 billion must be in memory.
+# In the feed-forward network from lesson 12, every token uses all the parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little computation per token. In Mixtral 8x7B (Jiang et al., 2024), a token is routed to two of eight experts and uses 13 of the 47 billion parameters, but all 47 billion must be in memory.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -435,19 +435,19 @@ reveal("18.translators", "one wide network")
 figures.compare_layers()
 
 # %% [markdown]
-# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns sooner.
+# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns faster.
 #
-# At nearly equal work, the experts win: at this learning rate, they get 33 more words in 100 right than *one network*, and 25 more after 6,000 steps. With each at the best of four rates, the lead was [11 and 14 words](../docs/measurements.md) for two seeds. In this task, experts are therefore better if work per token is the limit.
+# With nearly equal computation, the experts win: at this learning rate, their accuracy is 33 percentage points higher than that of *one network*, and 25 points after 6,000 steps. With each at the best of four rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if computation per token is the limit.
 #
 # This layer does not collapse even without the balance loss: its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance the load: their experts are spread over several chips, and the busiest chip makes all the others wait.
 #
 # ## So: who should answer?
 #
-# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token to some expert, which learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training hardly any other expert can answer.
+# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token to some expert, which learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training, hardly any other expert can answer.
 #
 # These kinds of token need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
 #
-# If choice and skill are left alone, a few experts may end up with all the work, so a balance loss or offsets send tokens to the others.
+# If choice and skill are left alone, a few experts may end up with all the tokens, so a balance loss or offsets send tokens to the others.
 #
 # ## Where you will meet this
 #
@@ -481,9 +481,9 @@ check("18.q5", ...)
 # ## Recap
 #
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
-# - If experts compete, the one with the largest weight can answer alone.
-# - An expert with a weight of exactly 0 gets no gradient. When nothing spread the tokens, a learned gate left nearly all the work to one to four of our eight linear experts.
-# - At nearly equal work per token, our layer of experts got more words right than one network. It learned more slowly than a wide network with nearly as many parameters.
+# - If experts compete, the one with the largest weight can answer on its own.
+# - An expert with a weight of exactly 0 gets no gradient. When nothing spread the tokens, a learned gate sent nearly all the tokens to one to four of our eight linear experts.
+# - With nearly equal computation per token, our layer of experts got more words right than one network. It learned more slowly than a wide network with nearly as many parameters.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

@@ -52,7 +52,7 @@ check("22.encode", encode)
 # %% [markdown]
 # ## 22.unpack
 #
-# Our GGUF file stores its layers' matrices in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two integers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
+# Our GGUF file stores the matrices of its layers in blocks of 32 weights. A block consists of a scale, a minimum and 16 bytes, each of which contains two integers from 0 to 15: byte = 16 · high + low. The low halves of the 16 bytes are the block's first 16 numbers, and the high halves are the other 16. A weight is scale · number + minimum. Return the weights of N blocks, one row per block.
 
 
 # %%
@@ -124,7 +124,7 @@ check("22.swiglu", swiglu)
 # %% [markdown]
 # ## 22.grouped_query_attention
 #
-# As it writes, a decoder stores each head's keys and values for all positions. To save memory, heads share keys and values in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**, so the first H/G heads share group 0. With G = H, this is lesson 10's multi-head attention; with G = 1, all heads share the same keys and values.
+# As it writes, a decoder stores each head's keys and values for all positions. To save memory, heads share keys and values in **groups** (Ainslie et al., 2023). There are H heads, each with its own queries, and G groups of keys and values. H is a multiple of G, and **head h uses group h // (H/G)**, so the first H/G heads share group 0. With G = H, this is the multi-head attention of lesson 10; with G = 1, all heads share the same keys and values.
 #
 # Each head's scores are divided by $\sqrt d$. Each row of the mask has at least one True.
 
@@ -199,7 +199,7 @@ check("22.to_neighbours", to_neighbours)
 #
 # The spaces above are only for readability: nothing separates the parts of a message or one message from the next. The content is written as it is, with its own spaces and newlines.
 #
-# If the first message's role is not `system`, put a system message with the content `default` before it. After the last message, whoever wrote it, open the answer: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
+# If the role of the first message is not `system`, put a system message with the content `default` before it. After the last message, whoever wrote it, open the answer: `<|im_start|>assistant\n`. `messages` is a list of at least one dictionary with a `"role"` and a `"content"`. Return the text.
 
 
 # %%

@@ -22,7 +22,7 @@ from course_utils.models.gpt import nucleus
 torch.manual_seed(0)
 torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
-# Until now, our models have been trained on toy tasks, captions and tales. This lesson loads a model trained on two trillion tokens (words or parts of words) from web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models you can chat with. It is a small **Llama** (Touvron et al., 2023), built like models with a thousand times as many parameters. Given the first three lines below, it writes the fourth:
+# Until now, our models have been trained on toy tasks, captions and tales. This lesson loads a model trained on two trillion tokens (words or parts of words) from web pages and code: **SmolLM2-135M-Instruct** (Allal et al., 2025), one of the smallest models you can chat with. It is a small **Llama** (Touvron et al., 2023), built like models with a thousand times as many parameters. Given the first three lines, it writes the fourth:
 #
 # ```text
 # <|im_start|>user
@@ -31,11 +31,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # The capital of France is Paris.<|im_end|>
 # ```
 #
-# By the end of this lesson, your own code will write that answer. The loop is lesson 21's, whereas the tokens, the model and the strange prompt are new.
+# By the end of this lesson, your own code will write that answer. The loop is from lesson 21, whereas the tokens, the model and the strange prompt are new.
 #
 # ## Tokens
 #
-# Lesson 21's GPT read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short but can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, while a rare word is split into several.
+# The GPT from lesson 21 read characters, which make texts long, and twice the length means four times the work for attention. A vocabulary of whole words keeps texts short but can never cover all names and misspellings. **Byte-pair encoding** (Sennrich et al., 2016) is the usual compromise: a frequent word becomes one token, while a rare word is split into several.
 #
 # Byte-pair encoding starts from single characters and repeats one step: find the most frequent pair of neighbouring tokens and merge the two into one. The space in front of a word is part of the word. We learn ten merges from one line, the `text` in the second cell. Before you run it, guess which pair is merged first.
 
@@ -73,9 +73,9 @@ print("tokens:", [list(tokens) for tokens in words])
 # %% [markdown]
 # The first merge joins a space and "n". The pair "n" and "o" is equally frequent, but the pair counted first wins. After ten merges, " not" and " great" are tokens, whereas "noise", which occurs once, is still in pieces.
 #
-# To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). SmolLM2's tokenizer learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
+# To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). The tokenizer of SmolLM2 learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the download fails, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -105,13 +105,13 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# Lesson 21's `GPT` is the 2017 decoder with pre-norm and without attention to a source. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D of the embedding.
+# The GPT from lesson 21 is the 2017 decoder with pre-norm and without cross-attention. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D by which the embeddings were scaled.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It does not subtract the mean and has no bias, so there is less to compute:
 #
 # $$\text{RMSNorm}(x) = g \circ \frac{x}{\sqrt{\frac{1}{D}\sum_i x_i^2 + \varepsilon}}$$
 #
-# Here g is learned, ∘ denotes elementwise multiplication, and the tiny constant ε prevents division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
+# Here, g is learned, ∘ denotes elementwise multiplication, and the tiny constant ε prevents division by 0. With g = 1, what does RMSNorm turn [1, 2, 2] into?
 
 
 # %% tags=["nbval-check-output"]
@@ -132,11 +132,11 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 # %% [markdown]
 # The mean square is (1 + 4 + 4) / 3 = 3, so each entry is divided by √3 = 1.732. With g = 1, RMSNorm keeps the signs, unlike layer norm (right), which subtracts the mean.
 #
-# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first goes through SiLU(z) = z σ(z), where σ is the sigmoid, and becomes a gate: it multiplies the output of the second elementwise. A third matrix projects the product back to dimension D:
+# **SwiGLU** (Shazeer, 2020) replaces the feed-forward network. Two matrices are applied to x. The output of the first is passed through SiLU(z) = z σ(z), where σ is the sigmoid, and acts as a gate, multiplying the output of the second elementwise. A third matrix projects the product back to dimension D:
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · 0.88 = 1.76 and the unit becomes 5.28. If $x W_\text{gate}$ is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · 0.88 = 1.76 and the unit's value is 5.28. If $x W_\text{gate}$ is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -152,11 +152,11 @@ class SwiGLU(nn.Module):
 
 
 # %% [markdown]
-# **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. As in lesson 11, `turn` rotates neighbouring entries as a pair. It receives the sines and cosines of the angles, which the model computes once for all layers.
+# **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. Again, `turn` rotates pairs of neighbouring entries. It takes the sines and cosines of the angles, which the model computes once for all layers.
 #
 # **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, each group stacks 3 · 5 = 15 queries. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. If S - T tokens are in the cache, all T queries can see them, so the causal mask has S - T more columns on the left, all True.
+# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, there are 3 · 5 = 15 stacked queries per group. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. If S - T tokens are in the cache, all T queries can see them, so the causal mask has S - T additional columns on the left, all True.
 
 
 # %%
@@ -194,7 +194,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, without the biases but with the rotation. Again, a layer has two sub-layers, each preceded by a norm and bridged by a residual connection.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, except that it has no biases and rotates queries and keys. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
 
 
 # %%
@@ -246,7 +246,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The positions of new tokens continue from the length of the cache. Two details: θ, the base of the powers that give the angles, is 100,000 in SmolLM2 and was 10,000 in lesson 11; and the readout reuses the embedding matrix.
+# The positions of new tokens start at the length of the cache. Two details: θ, the base used to compute the angles, is 100,000 in SmolLM2 and was 10,000 in lesson 11; and the readout reuses the embedding matrix.
 
 
 # %%
@@ -279,7 +279,7 @@ class Llama(nn.Module):
 # %% [markdown]
 # ## Loading the weights
 #
-# The file is in GGUF format, where parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. The dictionary `NAMES` below translates each part of such a name.
+# The file is in GGUF format, where parameters have names such as `blk.16.attn_q.weight`; our class calls this matrix `layers.16.attention.f.W_Q.weight`. `NAMES` below translates each part of such a name.
 #
 # The model's 134.5 million weights would take 538 MB in float32, yet the file is only 98 MB, because the layers' matrices use **four bits** per weight. They are stored in blocks of 32 weights, which share a scale and a minimum, both in float16. Each weight w is stored as an integer q from 0 to 15:
 #
@@ -338,7 +338,7 @@ def load(file):
 
 
 # %% [markdown]
-# The file also contains the sizes that our class needs. We create the model on the device `meta`, where tensors have shapes but no values; the file supplies the values. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the file's tensors without copying them.
+# The file also contains the sizes that our class needs. We create the model on PyTorch's `meta` device, where tensors have shapes but no values; the file supplies the values. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the tensors from the file without copying them.
 #
 # Does our class compute what it should? We have stored the 20 largest logits that Hugging Face's `transformers` computes with the same weights for the prompt "The capital of France is".
 
@@ -366,7 +366,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding, but names and shapes do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Without this test, we might have paired the wrong entries, because names and shapes do not show which entries form a pair. This file pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file for the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$; each row produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -392,11 +392,11 @@ reveal("22.paired", "b")
 # %% [markdown]
 # There is no error message: the model writes English words that make no sense together.
 #
-# This mistake is one of the nine in the table of stored results below ([our measurements](../docs/measurements.md#a-real-language-model)):
+# This mistake is one of the nine in the table below, which shows [stored results](../docs/measurements.md#a-real-language-model):
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
 # - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and highest in brackets.
-# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the correct model's answer to "Why is the sky blue?" with a cache.
+# - *Logits*: the largest difference between the faulty model's logits and the correct model's. Both models read the correct model's answer to "Why is the sky blue?" with a cache.
 # - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
@@ -405,13 +405,13 @@ reveal("22.paired", "b")
 figures.table_of_mistakes()
 
 # %% [markdown]
-# Only the logits show all nine:
+# Only the logits reveal all nine:
 #
-# - Four answers are fluent, although the logits are off by 5 to 10: with θ = 10,000, the mean subtracted, another question's cache or the text cut in two. The cut separates a word from the space before it.
+# - Four answers are fluent, although the logits are off by 5 to 10: those with θ = 10,000, a subtracted mean, another question's cache and a text cut in two. The cut separates a word from the space that belongs to its token.
 # - The three cache mistakes do not affect the losses, because losses are computed without a cache.
-# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
+# - Without the causal mask, the loss on prose is even lower than that of the correct model, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
-# Compare a loaded model's logits with a reference, including when it reads with a cache and when it reads several texts in a row. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Compare a loaded model's logits with a reference, both without and with a cache and on several texts in a row. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -450,7 +450,7 @@ for cached in (True, False):
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written more than one and a half times as fast. The ratio depends on the machine and grows with the text's length, because without a cache the whole text is reread for every token.
+# The text is the same, and with the cache it is written more than one and a half times as fast. The ratio depends on the machine and grows with the length of the text, because without a cache, the whole text is reread for every token.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
@@ -483,7 +483,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # ## How does it copy?
 #
-# In lesson 21's model of two attention layers, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
+# In the model of two attention layers in lesson 21, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
 # We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so we leave this token out of the copy's mean loss.
 
@@ -506,7 +506,7 @@ print(f"second time: {nats[:, 41:].mean():.2f}")
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
-# The model copies: for the second copy, it needs less than a fifth as many nats as for the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
+# The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
 # Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The keys at a fixed distance form a diagonal of the T × S weights. We average its last 39 entries, which belong to queries in the second copy; the last token is never a query, because nothing follows it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
@@ -533,7 +533,7 @@ for name, back in {"previous token": 1, "induction": 40 - 1}.items():
 # %% [markdown]
 # Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer directly below them, looks at the previous token.
 #
-# If lesson 21's account holds here, the induction heads need such a head, probably 16.0. We switch it off by setting to 0 the 64 columns of $W_O$ that multiply this head's context; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
+# If the account in lesson 21 holds here, the induction heads need such a head, probably 16.0. We switch it off by setting to 0 the 64 columns of $W_O$ that multiply this head's context; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
 
 # %%
 predict("22.one_head", ...)
@@ -571,7 +571,7 @@ print(figures.most_needed_for_copying())  # from stored results
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted almost as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. Lesson 21's two steps are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted almost as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. The two steps from lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
 # The last line is from stored runs on two of these texts, with each of the 270 heads switched off in turn. In these two texts, no head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
 #
@@ -666,7 +666,7 @@ figures.shares_of_reviews()
 #
 # You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases or the factor √D and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding, for example, adds no positions. The readout differs as well: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
+# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from the GPT of lesson 21; the embedding, for example, adds no positions. The readout also differs: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
 changed = ["causal", "feed-forward", "norm", "embedding"]
@@ -710,7 +710,7 @@ check("22.q5", ...)
 # - What is inside the models that we use every day? In this one, a decoder with four parts replaced, 134.5 million weights, nearly all in four or eight bits, a tokenizer and a chat template.
 # - Byte-pair encoding merges frequent pairs, so a frequent word becomes one token and a rare word several.
 # - A loaded model may be wrong even if all names and shapes match, so compare its logits with a reference.
-# - Copying takes two steps in this model as well: without one previous-token head, copying becomes much worse.
+# - Copying takes two steps in this model too: without one previous-token head, copying becomes much worse.
 # - Four examples in the prompt turn the model into a classifier, but some examples work better than others.
 #
 # **Exercises**: [open them](../exercises/22_real_language_model_exercises.ipynb)
