@@ -22,9 +22,9 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # ## What can attention not do on its own?
 #
-# Because attention outputs a weighted mean, it never leaves the range of the values: if three values are 2, 4 and 9, the context lies between 2 and 9, whatever the weights.
+# Attention outputs a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9, whatever the weights.
 #
-# What does such averaging do to the words if we stack several attention layers? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine between two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
+# What does such averaging do to the words when attention layers are stacked? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine between two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -130,7 +130,7 @@ class MultiHeadAttention(nn.Module):
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, and the second is twice the last unit.
+# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, the second twice the last unit.
 
 
 # %% tags=["nbval-check-output"]
@@ -244,7 +244,7 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# Two are enough: the source mask, used twice, hides the source's padding, and the decoder's self-attention has the causal mask. Nothing else need be causal, because the whole source is known from the start. The target's padding needs no mask either: since it comes last, the causal mask hides it from all words. The contents of the PAD rows do not matter, because no word looks at them and the loss ignores them.
+# Two are enough: the source mask, used twice, hides the source's padding, and the decoder's self-attention has the causal mask. Only this layer is causal, because the whole source is known from the start. The target's padding needs no mask either: since it comes last, the causal mask hides it from all words. The contents of the PAD rows do not matter, because no word looks at them and the loss ignores them.
 #
 # ## The whole model
 #
@@ -254,7 +254,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# The entries of E must be small to keep the logits small, but multiplied by √D, they are about as large as the entries of the position vectors.
+# The entries of E must be small to keep the logits small, but multiplied by √D, they are about as large as the position vectors' entries.
 
 
 # %%
@@ -353,7 +353,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation. Lesson 05's training loop runs for 200 steps at a learning rate of 0.01.
 #
-# We then test the model in two ways. With lesson 05's teacher forcing, it predicts each word from the correct previous words, as in training. When the model writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
+# We then test it in two ways. With lesson 05's teacher forcing, it predicts each word from the correct previous words, as in training. When the model writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
 
 
 # %%
@@ -426,7 +426,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word has to wait for the previous one. In lesson 09, this made a layer several times as fast on a single 100-word text, but in batches of 64 sentences of at most 18 words, it gains nothing.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. In lesson 09, this made a layer several times as fast on a single 100-word text, but in batches of 64 sentences of at most 18 words, it gains nothing.
 #
 # ## Remove one part at a time
 #
