@@ -71,7 +71,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# Two layers of attention alone are enough, because their weights are fairly even. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
+# Two layers are enough, because their weights are fairly even. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
 #
 # The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). With this residual connection from lesson 03 (He et al., 2016), the words still become more alike, but more slowly.
 #
@@ -244,7 +244,7 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# Two are enough: the source mask, used twice, hides the source's padding, and the decoder's self-attention has the causal mask. Only this layer is causal, because the whole source is known from the start. The target's padding needs no mask either: since it comes last, the causal mask hides it from all words. The contents of the PAD rows do not matter, because no word looks at them and the loss ignores them.
+# Two are enough: the source mask, used twice, hides the source's padding, and the decoder's self-attention has the causal mask. No other layer needs a causal mask, because the whole source is known from the start. The target's padding needs no mask either: since it comes last, the causal mask hides it from all words. The contents of the PAD rows do not matter, because no word looks at them and the loss ignores them.
 #
 # ## The whole model
 #
@@ -503,7 +503,7 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. When the model writes, however, that position is empty. Unlike the loss, our test above reveals the missing mask.
+# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
 #
 # **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next two.
 #
@@ -522,7 +522,7 @@ for part in parts:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# Four of the seven parts are needed to get half right in 300 steps:
+# Four parts are needed to get half right in 300 steps:
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
