@@ -668,7 +668,7 @@ def _(numbers):
     return theirs[1] > ours[2] and abs(ours[3] - theirs[3]) < 0.3 and ours[-1] < theirs[-1]
 
 
-@claim("12", "With large weights and without norms, the entries grow a hundredfold or more.")
+@claim("12", "With large weights and without norms, the entries grow a hundredfold or more, whereas")
 def _(numbers):
     sizes = numbers("large weights, without norms")
     return max(sizes) > 100 * min(sizes)

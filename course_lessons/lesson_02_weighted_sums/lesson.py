@@ -20,7 +20,7 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 01's sum, "not" cannot change how much "great" counts. Take four cases, a good and a bad review, each with and without "not": a linear score on the sum gets at most three of them right. Now each word gets a weight. Can this weight depend on the other words, and is that enough to handle "not"?
+# In lesson 01's sum, "not" cannot change how much "great" counts. Of four cases, a good and a bad review, each with and without "not", a linear score on the sum therefore gets at most three right. Now we give each word a weight. Can this weight depend on the other words, and is that enough to handle "not"?
 #
 # ## A sum in which words carry different weights
 #
@@ -42,9 +42,9 @@ print("by loop   ", context)
 print("by product", weights @ x)
 
 # %% [markdown]
-# The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$. The product `weights @ x` gives the same sum in one step.
+# The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$, a sum that the product `weights @ x` gives in one step.
 #
-# Suppose each word had the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, but a plain sum does the same if the vector of "great" is $(6, 0)$. Since such fixed weights give us nothing new, we look for weights that depend on the other words.
+# We would gain nothing, however, if each word had the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, but a plain sum does the same if the vector of "great" is $(6, 0)$. We therefore look for weights that depend on the other words.
 #
 # ## Weights that are positive and sum to one
 #
@@ -52,7 +52,7 @@ print("by product", weights @ x)
 #
 # $$a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}}$$
 #
-# The exponential $e^{z_s}$ is positive for every score, and dividing by the total makes the weights sum to 1. For now, we choose the scores by hand: 1, 2 and 4. What is the weight of "great"?
+# The exponential $e^{z_s}$ is positive for every score, and dividing by the total makes the weights sum to 1. With the scores 1, 2 and 4, which we choose by hand for now, what is the weight of "great"?
 
 # %% tags=["nbval-check-output"]
 z = torch.tensor([1.0, 2.0, 4.0])  # S: the scores of "not", "really" and "great"
@@ -62,9 +62,9 @@ print("e^z    ", exponentials)
 print("weights", weights)
 
 # %% [markdown]
-# The weight of "great" is 54.598 / 64.705 = 0.844. A score that is 1 higher earns $e \approx 2.7$ times as much weight, so "really" has 2.7 times the weight of "not".
+# The word "great" gets 54.598 / 64.705 = 0.844. Because a score that is 1 higher earns $e \approx 2.7$ times as much weight, "really" has 2.7 times the weight of "not".
 #
-# The next cell adds 100 to each score. Guess whether the weights change.
+# The next cell adds 100 to each score. Will the weights change?
 
 # %% tags=["nbval-check-output"]
 higher = z + 100  # S
@@ -74,7 +74,7 @@ print("by PyTorch    ", higher.softmax(-1))
 # %% [markdown]
 # As PyTorch shows, the weights do not change, because every exponential, and with it the total, is multiplied by $e^{100}$: only the differences between scores matter.
 #
-# Our formula fails here: $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on, we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
+# Our formula, however, fails here: $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch avoids this by first subtracting the largest score from all scores. From now on, we therefore use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
 #
 # Before the softmax, we can divide all scores by a number called the **temperature**. At temperature 1, "great" has a weight of 0.844; what will its weight be at 0.4?
 
@@ -88,17 +88,17 @@ for temperature in (0.4, 1.0, 100.0):
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# At temperature 0.4, "great" has nearly all the weight, whereas at 100, the three weights are nearly equal. Temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal.
+# At temperature 0.4, "great" has nearly all the weight, whereas at 100, the three weights are nearly equal. In general, temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal.
 #
 # ## Where do scores come from?
 #
-# Now we compute the scores from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention** uses one vector θ, learned in training and the same for every sentence. Other authors call θ a *learned query* and fixed attention *attention pooling*. A word's score $z_s = g(x_s)$ is the dot product of its vector with θ:
+# Instead of choosing the scores by hand, we now compute them from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score $z_s = g(x_s)$ is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector reaches far in the direction of θ. We say that θ *looks for* this direction and that attention **attends** to the words with large weights.
+# A word gets a high score if its vector has a large component in the direction of θ. We say that θ *looks for* this direction and that attention **attends** to the words with large weights.
 #
-# In the plot, θ₁ = (0, 1) is the grey arrow, and a dotted line marks how far "really" reaches in the direction of θ₁. Which of the three words gets the highest score?
+# In the plot, θ₁ = (0, 1) is the grey arrow, and a dotted line projects "really" onto the direction of θ₁. Which of the three words gets the highest score?
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -108,7 +108,7 @@ plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
 _ = ax.set(xlabel="first entry: praise", ylabel="second entry: negation")
 
 # %% [markdown]
-# The word "not" gets the highest score, because its vector reaches furthest in the direction of θ₁. The word "really" scores lower, and "great" scores 0, since its vector is perpendicular to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. Guess what changes if θ₂ is five times as long.
+# The highest score goes to "not", whose vector has the largest component in the direction of θ₁. Next comes "really", whereas "great" scores 0, since its vector is perpendicular to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
 
 
 # %% tags=["nbval-check-output"]
@@ -123,11 +123,11 @@ for theta in (theta_1, theta_2, 5 * theta_2):
     print("scores", x @ theta, " weights", weights, " context", context)
 
 # %% [markdown]
-# With the longer θ₂, "great" has nearly all the weight: all scores are five times as large, as at a temperature of 1/5.
+# With the longer θ₂, all scores are five times as large, as at a temperature of 1/5, so "great" gets nearly all the weight.
 #
 # ## Can a word's weight depend on the other words?
 #
-# We compare "really great" with "not really great", using θ₁, which looks for "not". Work out the weight of "great" in the shorter sentence.
+# We compare "really great" with "not really great", using θ₁, which looks for "not". First, work out the weight of "great" in the shorter sentence.
 
 # %% tags=["nbval-check-output"]
 vector_of = {"not": x[0], "really": x[1], "great": x[2]}  # each D
@@ -144,7 +144,7 @@ print("scores ", two_words @ theta_1)
 print("weights", weights)
 
 # %% [markdown]
-# In "really great", the exponentials are 2.718 and 1, which add up to 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now we put "not" in front, with a score of 2 and an exponential of $e^2 = 7.389$. By what number is the weight of "great" divided?
+# The exponentials of "really" and "great" are 2.718 and 1, which add up to 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now we put "not" in front, which has a score of 2 and an exponential of $e^2 = 7.389$. By what number does this divide the weight of "great"?
 
 # %% tags=["nbval-check-output"]
 predict("02.great_after_not", ...)
@@ -159,9 +159,9 @@ print("The weights of really and great are divided by", weights / weights_with_n
 reveal("02.great_after_not", weights[1] / weights_with_not[2])
 
 # %% [markdown]
-# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. A word's **score** cannot depend on the other words, because it is computed from that word and θ alone. Its **weight** can, because the softmax divides by a total to which all words contribute. The answer to our first question is therefore yes.
+# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. While a word's **score** is computed from that word and θ alone, its **weight** also depends on the other words, because the softmax divides by a total to which all words contribute. The answer to our first question is therefore yes.
 #
-# But this dependence is weak, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
+# The dependence is weak, though, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
 #
 # **Your turn**: in the cells for "really great" and "not really great", replace `theta_1` with a different vector, such as `-theta_1`. Can you find a vector with which "not" *raises* the weight of "great"?
 #
@@ -171,7 +171,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # </details>
 #
-# In **MLP attention**, which you write in the exercises, a small network computes the score. Even then, each $g(x_s)$ depends on one word alone, so our answer stays the same.
+# In **MLP attention**, which you write in the exercises, a small network computes the score, but even then, each $g(x_s)$ depends on one word alone, so our answer stays the same.
 #
 # ## Is one θ enough for "not"?
 #
@@ -179,7 +179,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # $$\text{output} = w^\top c + b$$
 #
-# An output above 0 means a good review. We use θ₁ again; the vector $w$ picks out the context's first entry, the praise, and $b = 0.5$ makes the output for "not awful" positive. The vectors are (-3, 0) for "awful", the opposite of "great", and (0, 0) for "the", "film" and "was". Guess how many of the four cases this model gets right.
+# An output above 0 means a good review. We use θ₁ again, while the vector $w$ picks out the context's first entry, the praise, and $b = 0.5$ makes the output for "not awful" positive. The remaining vectors are (-3, 0) for "awful", the opposite of "great", and (0, 0) for "the", "film" and "was". How many of the four cases does this model get right?
 
 # %% tags=["nbval-check-output"]
 vector_of["awful"] = torch.tensor([-3.0, 0.0])  # D
@@ -199,13 +199,13 @@ for case in cases:
     print(f"output {output:+.2f}, weight of the opinion {weights[-1]:.2f}  {case}")
 
 # %% [markdown]
-# The model gets three of the four cases right; it misses only "the film was not great", whose output should be below 0. The word "not" lowers the opinion's weight from 0.25 to 0.09, which moves both outputs with "not" closer to the positive $b$.
+# The model gets three right and misses only "the film was not great", whose output should be below 0. Because "not" lowers the opinion's weight from 0.25 to 0.09, both outputs with "not" are closer to the positive $b$.
 #
-# Changing the numbers does not help: whatever the word vectors, $g$, $w$ and $b$ are, the model gets at least one of the four cases wrong. The proof begins with $b = \sum_s a_s b$, which holds because the weights sum to 1:
+# Different numbers would not help: whatever the word vectors, $g$, $w$ and $b$ are, the model gets at least one of the four cases wrong. To prove this, we begin with $b = \sum_s a_s b$, which holds because the weights sum to 1:
 #
 # $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
 #
-# Next, we multiply both sides by the total of the exponentials, which turns each weight into $e^{z_s}$. Since the total is positive, the output keeps its sign:
+# Next, we multiply both sides by the total of the exponentials, which turns each weight into $e^{z_s}$ and, since the total is positive, preserves the output's sign:
 #
 # $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
 #
@@ -221,19 +221,19 @@ for case in cases:
     print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
 
 # %% [markdown]
-# The two sides are equal in all four cases. The brackets show what each word adds: "great" adds 3.5 with or without "not". Replacing "awful" with "great" therefore raises the sum by 6 in both pairs. To get all four right, this replacement would have to raise the sum without "not" and lower it with "not".
+# The two sides are equal in all four cases. As the brackets show, "great" adds 3.5 and "awful" -2.5, with or without "not", so replacing "awful" with "great" raises the sum by 6 in both pairs. To get all four cases right, however, this replacement would have to raise the sum without "not" but lower it with "not".
 #
 # ## Are two θs enough?
 #
-# In the proof, we multiplied by one total. Two θs have two totals, so the proof no longer works. Where in the diagram do the two contexts meet?
+# The proof multiplies by a single total, so it no longer works for two θs, which have two totals. Where in the diagram do the two contexts meet?
 
 # %%
 diagrams.several_attentions()
 
 # %% [markdown]
-# The two contexts meet where they are **concatenated**, that is, joined end to end, before a linear layer computes a weighted sum of all their entries.
+# The contexts are **concatenated**, that is, joined end to end, before a linear layer computes a weighted sum of all their entries.
 #
-# We make θ₁ and θ₂ five times as long and follow this plan:
+# Here is a plan for all four cases, with θ₁ and θ₂ five times as long:
 #
 # - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
 # - θ₂ looks for "great", with or without "not", and "great" lowers the output.
@@ -258,9 +258,9 @@ labels = {"xlabel": "word", "ylabel": "vector"}
 plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 
 # %% [markdown]
-# All four outputs have the right sign. The brackets show the two contexts; -0.000 is a tiny negative number. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
+# All four signs are right, so the plan works. The brackets show the two contexts, in which -0.000 is a tiny negative number. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
 #
-# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; in longer sentences, the mean is smaller. With "not", the first context adds 2. In the second context, "great" subtracts 3.
+# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; in longer sentences, the mean is too small. With "not", the first context adds 2, whereas in the second context, "great" subtracts 3.
 #
 # The outputs are therefore $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with "not".
 #
@@ -274,9 +274,9 @@ plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
 #
 # ## Does training find such numbers?
 #
-# Training processes a batch of B sentences at once, in which shorter sentences are padded. Padding should get no weight, but a score of 0 would give it some, since $e^0$ is 1. We therefore set its score to $-\infty$: $e^{-\infty}$ is 0. A **mask** is True ("may attend") for words and False for padding.
+# Training processes a batch of B sentences at once, in which shorter sentences are padded. Padding should get no weight, but a score of 0 would give it some, since $e^0$ is 1. We therefore set its score to $-\infty$, which turns its exponential into 0. A **mask** is True ("may attend") for words and False for padding.
 #
-# Take "not great", whose scores are 2 and 0, and one padding position. `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
+# Take "not great", whose scores are 2 and 0, and one padding position. In the code, `~mask` is True where the mask is False. How much weight does padding take if its score is 0?
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([2.0, 0.0, 0.0])  # S: not, great, padding
@@ -285,9 +285,9 @@ print("score 0 ", scores.softmax(-1))
 print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 
 # %% [markdown]
-# With a score of 0, padding takes as much weight as "great", 0.107; with $-\infty$, it takes none.
+# Padding takes 0.107, as much as "great", whereas with $-\infty$, it takes none.
 #
-# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not". Here is one group:
+# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not", as in this example:
 
 # %%
 learn = generate_reviews(2000, seed=0)
@@ -299,7 +299,7 @@ for row in range(4):
     print(test.labels[row].item(), " ".join(test.sentences[row]))
 
 # %% [markdown]
-# Each group has one review for each case, and a label of 1 means good. The next cell defines the model for N vectors θ, with a `forward` that does what we did by hand, but for a whole batch.
+# A label of 1 means good, so each group has one review for each case. The next cell defines the model for N vectors θ, with a `forward` that does what we did by hand, but for a whole batch.
 
 
 # %%
@@ -357,11 +357,11 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
 #
-# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because what a word adds helps as often as it hurts. If three are positive, the fourth is therefore as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. With one θ, "not" makes the total so large in our five runs that the opinion hardly counts. All negated reviews then get nearly the same output, and one of the two kinds is right.
+# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because what a word adds helps as often as it hurts. If three of them are positive, the fourth is therefore as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. With one θ, by contrast, "not" makes the total so large in our five runs that the opinion hardly counts. All negated reviews then get nearly the same output, so one of the two kinds is right.
 #
 # </details>
 #
-# Two θs get all four cases right in most runs, and three θs in every run. Do two trained θs share the work as ours do? We plot all five models' weights for two reviews with "not", one with a good and one with a bad opinion.
+# Two θs get all four cases right in most runs, and three θs in every run. To see whether two θs share the work as ours do, we plot all five models' weights for two reviews with "not", one with a good and one with a bad opinion.
 
 # %%
 pictures = {}
@@ -375,11 +375,11 @@ labels = {"xlabel": "word", "ylabel": "seed, θ"}
 plots.side_by_side(plots.weights, pictures, width=5.2, height=4.2, **labels)
 
 # %% [markdown]
-# In the four models that get all cases right, the trained θs share the work. In each model, one θ gives nearly all its weight to "not" in both reviews. The other θ does the same for the opinion, but in only one of the two reviews: it looks for good opinions, as our θ₂ does, or for bad ones. With seed 3, both θs look for "not", and the model gets one case wrong.
+# In the four models that get all cases right, the work is indeed shared. In each model, one θ gives nearly all its weight to "not" in both reviews. The other θ does the same for the opinion, but in only one of the two reviews: it looks for good opinions, as our θ₂ does, or for bad ones. With seed 3, by contrast, both θs look for "not", and the model gets one case wrong.
 #
 # ## Which word does "not" belong to?
 #
-# Three θs get every test review right. Lesson 01 used a different test, **contrast pairs**: two reviews with the same words in different orders, and opposite labels. Guess what share of these reviews the same models get right.
+# Three θs get every test review right, but do they also pass lesson 01's test on **contrast pairs**, two reviews with the same words in different orders and opposite labels? Guess what share of these reviews the same models get right.
 
 # %%
 one, other = contrast_pairs(500, seed=2)
@@ -390,13 +390,13 @@ for model in models[3]:
     print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
-# In every run, the model gets half of these reviews right. The two reviews in a pair have the same words, so each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
+# Every model gets only half of them right. Because the two reviews in a pair have the same words, each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
 #
 # ## Can a word's weight depend on the other words, and is that enough to handle "not"?
 #
-# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, but training found these three. Two θs can get all four right.
+# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, although here, training found these three. Two θs can get all four right.
 #
-# Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, the words, not θ, ask the question. Is that enough for the four cases?
+# Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, it is the words, not θ, that ask the question. Is that enough for the four cases?
 #
 # ## Questions
 #

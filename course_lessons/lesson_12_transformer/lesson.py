@@ -18,13 +18,13 @@ from course_utils.translation.scores import exact_shares
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 06, we used attention to look back from one GRU to another. Can attention translate without any GRU? It can, given a few other parts. We first build the whole model, the Transformer, then remove one part at a time to see what is lost.
+# In lesson 06, attention let one GRU look back at another. Attention can also translate without any GRU, given a few other parts. To see what each contributes, we first build the whole model, the Transformer, and then remove one part at a time.
 #
 # ## What can attention not do on its own?
 #
-# Attention outputs a weighted mean of values. If three values are 2, 4 and 9, the context lies between 2 and 9, whatever the weights.
+# Attention outputs a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9, whatever the weights.
 #
-# What happens to the words if we stack several attention layers? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine between two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
+# What does such averaging do to the words when attention layers are stacked? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine between two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -71,15 +71,15 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# After two such layers, all words point in nearly the same direction. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that this happens quickly if the matrices and the differences between the words are not too large.
+# Two layers are enough, because their weights are fairly even. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
 #
 # The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). With this residual connection from lesson 03 (He et al., 2016), the words still become more alike, but more slowly.
 #
 # ## The whole plan
 #
-# A translation model has to read one sentence and write another. The next diagram shows the Transformer (Vaswani et al., 2017), whose boxes we will build one by one. The **encoder**, at the top, reads the source and turns it into the **memory**; the **decoder**, at the bottom, writes the translation.
+# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder**, at the top, turns the source into the **memory**, from which the **decoder**, at the bottom, writes the translation. We will build their boxes one by one.
 #
-# The thick line on each side, made up of residual connections, is called the **residual stream**. Each box above it reads from the stream, computes something and adds the result to it. Guess which boxes let words exchange information.
+# The thick line in each half, made up of residual connections, is called the **residual stream**. Each box above this line reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
 
 # %%
 diagrams.transformer()
@@ -87,7 +87,7 @@ diagrams.transformer()
 # %% [markdown]
 # ## The attention layers
 #
-# Only the three attention layers let words read from one another. They work as in lesson 10, with one change: keys and values are computed from `memory`, or from x if no memory is given.
+# Words can read from one another only in the three attention layers. These work as in lesson 10, except that keys and values are computed from `memory`, or from x if no memory is given.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
@@ -122,15 +122,15 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# K and V come from the source and Q from the target. The result has the same shape as x, so it can be added to the stream.
+# K and V come from the source, Q from the target. With one query per target word, the result has the same shape as x and can be added to the stream.
 #
 # ## One network for all words
 #
-# Apart from its matrix products, attention only mixes words. To compute something new from a single word, each layer has a **feed-forward network**, which is the same for all words. Its matrix $W_1$ maps a word's D entries to F **hidden units**, whose negative values are replaced by 0, and $W_2$ maps these units back to D entries.
+# Apart from its matrix products, attention only mixes words. To compute something new from a single word, each layer also has a **feed-forward network**, which is the same for all words. Its matrix $W_1$ maps a word's D entries to F **hidden units**, whose negative values are replaced by 0, and $W_2$ maps these units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. The first output is the sum of all units; the second is twice the last unit. Work out both outputs on paper.
+# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, the second twice the last unit.
 
 
 # %% tags=["nbval-check-output"]
@@ -159,15 +159,15 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The output is [2, 2]: the products for the four units are 1, -2, -1 and 1, and the negative ones become 0. Without this step, the network would multiply by a single matrix, $W_1 W_2$, and its output [-1, 2] could be computed without hidden units.
+# The network returns [2, 2]: the products for the four units are 1, -2, -1 and 1, and the negative ones become 0. Without this step, the two matrices would amount to a single one, $W_1 W_2$, and the output, [-1, 2], could be computed without hidden units.
 #
 # ## Norms and sub-layers
 #
-# Because every box adds to the stream, its entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) rescales a box's input so that its entries are again about 1 in size. It subtracts the mean μ of a vector's entries and divides by the square root of their variance σ². The gain g and the bias b are learned, and ε is tiny.
+# Since every box adds to the stream, the stream's entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) therefore brings the entries of a box's input back to a size of about 1. It subtracts their mean μ and divides by the square root of their variance σ², while the gain g and the bias b are learned and ε is tiny.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition, which is called **post-norm**. Most models today, ours included, apply it before f, which is called **pre-norm**. Lesson 13 shows what trouble pre-norm saves us.
+# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition, which is called **post-norm**, whereas most models today, ours included, apply it before f, which is called **pre-norm**. Lesson 13 shows what trouble pre-norm saves us.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -193,13 +193,13 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and its root is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this norm to x. Post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and the root of its variance.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and its root is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this norm to x, whereas post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and the root of its variance.
 #
 # With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. A decoder layer has one more between them: after causal self-attention comes attention to the source, often called **cross-attention**. Cross-attention reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer has two sub-layers, self-attention and a feed-forward network. In a decoder layer, whose self-attention is causal, a third comes between them: attention to the source, often called **cross-attention**. It reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -230,7 +230,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% [markdown]
-# For each of the three attention layers, we have to say what its words may look at. Suppose the source consists of 3 words and the end token EOS, and the target of the start token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
+# Each of the three attention layers needs a mask, which says what its words may look at. Suppose the source consists of 3 words and the end token EOS, and the target of the start token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])  # S
@@ -244,17 +244,17 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are two different masks. The source mask hides the source's padding and is used twice. Only the decoder's self-attention is causal, because the whole source is known from the start. The target's padding needs no mask: it comes last, so the causal mask hides it from all words. The contents of the PAD rows do not matter, because no word looks at them and the loss ignores them.
+# Two are enough: the source mask, used twice, hides the source's padding, and the decoder's self-attention has the causal mask. No other layer needs a causal mask, because the whole source is known from the start. The target's padding needs no mask either: since it comes last, the causal mask hides it from all words. The contents of the PAD rows do not matter, because no word looks at them and the loss ignores them.
 #
 # ## The whole model
 #
-# Each word enters the model as a vector $x_t$: its row of a matrix E, multiplied by √D, plus the vector of its position. Both languages share E.
+# Each word enters the model as a vector $x_t$: its row of a matrix E that both languages share, multiplied by √D, plus the vector of its position.
 #
 # The last layer's output $h_t$ passes through one more norm, because with pre-norm the stream itself has passed through none. Each word in the vocabulary then gets a logit, the dot product of its row of E and the normalised output; this step is called the **readout**.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# To keep the logits small, the entries of E must be small. Multiplied by √D, they are about as large as the position vectors' entries.
+# The entries of E must be small to keep the logits small, but multiplied by √D, they are about as large as the position vectors' entries.
 
 
 # %%
@@ -307,7 +307,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Do the masks hide what they should?
 #
-# A missing mask raises no error, so we test the model as in lesson 09. We change later words in the target or add padding to the source, and the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
+# A missing mask raises no error, so we test the model as in lesson 09. If we change later words in the target or add padding to the source, the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
 
 
 # %%
@@ -351,9 +351,9 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # ## Does it translate?
 #
-# Our model is small, with D = 32, 4 heads, F = 64 and 2 layers on each side. We train it on lesson 06's toy task: the source is English, the target is an invented language in which verbs come last, and each sentence has exactly one correct translation. We use lesson 05's training loop, with 200 steps at a learning rate of 0.01.
+# Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation. Lesson 05's training loop runs for 200 steps at a learning rate of 0.01.
 #
-# We test the model in two ways. In the first, it predicts each word from the correct previous words, as in training (lesson 05's teacher forcing). In the second, it writes the translation by itself: starting from BOS, the decoder predicts the first word, which we append, and so on.
+# We then test it in two ways. With lesson 05's teacher forcing, it predicts each word from the correct previous words, as in training. When the model writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
 
 
 # %%
@@ -411,9 +411,9 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing. Because a word counts only in its exact position, a missing word makes all later words wrong as well.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing, and because a word counts only in its exact position, all later words are wrong as well.
 #
-# When writing by themselves, do GRUs with attention, much like lesson 06's, get more words right? We trained both models for 200 steps on the same batches, at the best of three learning rates, with three seeds each.
+# Do GRUs with attention, much like lesson 06's, get more words right when they write by themselves? We trained both models for 200 steps on the same batches, at the best of three learning rates, with three seeds each.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -426,11 +426,11 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. In lesson 09, that made a layer several times as fast on a single 100-word text; in batches of 64 sentences of at most 18 words, it gains nothing.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. In lesson 09, this made a layer several times as fast on a single 100-word text, but in batches of 64 sentences of at most 18 words, it gains nothing.
 #
 # ## Remove one part at a time
 #
-# Now we remove one part at a time and train the rest in the same way. When we remove attention to the source, a feed-forward network or a norm, x passes through unchanged. Without residual connections, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
+# Now we remove one part at a time and train the rest in the same way. Where attention to the source, a feed-forward network or a norm is removed, x passes through unchanged, and without its residual connection, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
 
 
 # %%
@@ -481,7 +481,7 @@ def take_out(model, part):
 
 
 # %% [markdown]
-# We begin with the causal mask. Without it, each target word can look at later words, including the very word that it should predict. With teacher forcing, this model gets nearly every word right. What share will it get right when it writes by itself?
+# We begin with the causal mask, without which each target word can look at later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
 
 # %%
 part = "causal mask"
@@ -503,7 +503,7 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. When the model writes, that position is empty. Our test above reveals the missing mask, but the loss does not.
+# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
 #
 # **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next two.
 #
@@ -522,7 +522,7 @@ for part in parts:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# To get half of the words right in 300 steps, four parts are needed:
+# Four parts are needed to get half right in 300 steps:
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
@@ -531,9 +531,9 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # | causal mask | nearly all | hardly any | the model reads words that are not there when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |
 #
-# Without the source mask, the model gets nearly all words right, but fewer when it translates one sentence at a time, probably because it got used to padding in training. Without norms, hardly anything changes here.
+# Without the source mask, the model gets nearly all words right in a batch, but fewer when it translates one sentence at a time, probably because it got used to padding. Without norms, hardly anything changes here.
 #
-# Without residual connections, none of the five models learned the task within 300 steps. Do such models need more steps or different initial weights? The initial weights of `nn.Linear` are small; a common rule gives larger weights, here up to twice as large (Glorot and Bengio, 2010). We trained models with both kinds of weights for 1,000 steps at a learning rate of 0.003:
+# Without residual connections, none of the five models learned the task within 300 steps. Do such models need more steps or different initial weights? The initial weights of `nn.Linear` are small, whereas a common rule (Glorot and Bengio, 2010) gives larger weights, here up to twice as large. We trained models with both kinds of weights for 1,000 steps at a learning rate of 0.003:
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -547,7 +547,7 @@ caption = "residual connections taken out: words right, teacher forcing"
 table(rows, ["seed 0", "seed 1", "seed 2"], digits=2, caption=caption)
 
 # %% [markdown]
-# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is as good as the whole model; we have not trained the others that long. Do words become alike in such models, as in our first experiment? Before any training, we compare the words in the memory of our longer sentence.
+# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. After 5,000 steps, the model with seed 0 is as good as the whole model, though we have not trained the others that long. Do words become alike in such models, as in our first experiment? Before any training, we compare the words in the memory of our longer sentence.
 
 
 # %%
@@ -574,9 +574,9 @@ for part in ["nothing", "residual connections"]:
         print(f"{part} taken out, {weights} weights:", torch.stack(found))
 
 # %% [markdown]
-# Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. We have not tested why the large weights do better.
+# Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. Why the large weights do better nonetheless, we have not tested.
 #
-# What do feed-forward networks contribute? Models without them also have fewer parameters, but with a third layer they have nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
+# What do feed-forward networks contribute? Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -592,11 +592,11 @@ columns = [*(f"seed {seed}" for seed in range(5)), "mean"]
 table(rows, columns, corner="share of words wrong, by itself")
 
 # %% [markdown]
-# Without feed-forward networks, the model gets more words wrong for four of the five seeds, and about twice as many on average. Even with a third layer, it gets more words wrong than the whole model for every seed.
+# Without feed-forward networks, the model gets more words wrong for four of the five seeds and about twice as many on average. Even with a third layer, it gets more words wrong than the whole model for every seed.
 #
 # ## What are norms for?
 #
-# Nearly every Transformer has norms, so where do they matter? Our model is small and starts with small weights. We now build six layers on each side, with small or large weights and with or without norms. Before any training, we measure the standard deviation of the stream's entries after each decoder layer. Guess in which of the four cases the entries become large.
+# Nearly every Transformer has norms, so where do they matter? Since our model is small and starts with small weights, we now build six layers on each side, with small or large weights and with or without norms. Before any training, we measure the standard deviation of the stream's entries after each decoder layer. In which of the four cases do you expect large entries?
 
 
 # %%
@@ -638,7 +638,7 @@ plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="abov
 ax.set_yscale("log")
 
 # %% [markdown]
-# With large weights and without norms, the entries grow a hundredfold or more. Much of this growth comes from the encoder, which has no norms either: the decoder's first layer adds values from a memory with large entries. In the other three cases, the entries grow slowly. Which of these models can learn? We trained three of each kind for 200 steps at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
+# With large weights and without norms, the entries grow a hundredfold or more, whereas they grow slowly in the other three cases. Much of the fast growth comes from the encoder, which has no norms either, so that the decoder's first layer adds values from a memory with large entries. Which of these models can learn? We trained three of each kind for 200 steps at a learning rate of 0.003; the table shows the share of words right with teacher forcing.
 
 # %%
 rows = {}
@@ -649,13 +649,13 @@ for name, setup in setups.items():
 table(rows, ["seed 0", "seed 1", "seed 2"], corner="share of words right", digits=2)
 
 # %% [markdown]
-# With small weights, six-layer models learn with or without norms, though slightly better with norms. With large weights, only the models with norms learn in these 200 steps, and they learn less than the models with small weights. Here, norms make the choice of initial weights less critical, but we have not tried other learning rates.
+# With small weights, six-layer models learn with or without norms, though slightly better with norms. With large weights, only the models with norms learn in these 200 steps, though less than the models with small weights. Here, norms thus make the choice of initial weights less critical, at least at the one learning rate we tried.
 #
 # ## What else do we need to turn attention into a translation model?
 #
-# Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With any of these missing, the model got most words wrong after 300 steps when it wrote by itself. Without residual connections, our models learned far more slowly, and with small initial weights they learned next to nothing in 1,000 steps. To translate a sentence as well on its own as in a batch, the model also needs the source mask.
+# Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With any of these missing, the model got most words wrong after 300 steps when it wrote by itself. Without residual connections, our models learned far more slowly, and those with small initial weights learned next to nothing in 1,000 steps. Finally, the model needs the source mask to translate a sentence as well on its own as in a batch.
 #
-# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, the model without them got hardly more wrong than the whole one. Norms made hardly any difference in our small model, but with large initial weights, deep models learned only with norms, in 200 steps at the one learning rate we tried.
+# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, however, the model without them got hardly more wrong than the whole one. Norms made hardly any difference in our small model, whereas deep models with large initial weights learned only with norms, in 200 steps at the one learning rate we tried.
 #
 # ## Where you will meet this
 #

@@ -20,18 +20,18 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write text piece by piece: they predict the next piece, append it, and predict again. We build such a model from lesson 12's parts, train it and let it write. Then we find out how a model can copy something it has read only once.
+# The models that answer our questions every day write text piece by piece: they predict the next piece, append it and predict again. From lesson 12's parts, we build such a model, train it and let it write, and then find out how a model can copy something it has read only once.
 #
 # ## Half a Transformer
 #
-# Lesson 12's Transformer translates: an encoder reads the source, and a decoder writes the target. For text that needs no translation, half a Transformer is enough, and each half has become a model in its own right:
+# In lesson 12's Transformer, an encoder reads the source and a decoder writes the target. Where nothing has to be translated, half a Transformer is enough, and each half has become a model in its own right:
 #
 # - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide from it.
 # - **GPT** (Radford et al., 2018) keeps the decoder without its attention to a source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
 # In this lesson, the two differ only in their attention mask and in what they learn to predict.
 #
-# Here is lesson 10's multi-head attention, with `split` written out. It keeps its weights for a later test and has a **cache**, a list of the keys and values of what has been read, empty at first. The example below shows why. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words, and S is T plus the number of words in the cache.
+# Both can use lesson 10's multi-head attention, here with `split` written out. This version keeps its weights for a later test and has a **cache**, a list, empty at first, of the keys and values of everything read so far. The example below shows why. In the comments, B is the number of texts, D the width, H the number of heads and d = D / H a head's width. A call reads T words, and S is T plus the number of words in the cache.
 
 
 # %%
@@ -60,7 +60,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# A model that writes appends one word after another. Which half can reuse what it has computed for the earlier words? We give the layer four words, and then the same four with a fifth. Before you run the cell, guess in which model the first four output vectors stay the same.
+# Text is written by appending one word after another. Which half can reuse what it has computed for the earlier words? We give the layer four words and then the same four with a fifth. Before you run the cell, guess in which model the first four output vectors stay the same.
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -75,17 +75,17 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store them while it writes, whereas BERT would have to recompute them for each new word. That is what the cache is for. With `cache=None`, nothing is stored.
+# Only in GPT do the four vectors stay the same; in BERT, they change, because the four words now also attend to the fifth. Since the next layer computes its keys and values from these vectors, a GPT can cache both while it writes, whereas BERT would have to recompute both for each new word. With `cache=None`, nothing is stored.
 #
 # ## The model
 #
-# The tokens of our decoder are single characters, for which a small model is enough. Which part of the diagram can carry information from one character to another?
+# As tokens, our decoder uses single characters, for which a small model is enough. Which part of the diagram can carry information from one character to another?
 
 # %%
 diagrams.decoder_only()
 
 # %% [markdown]
-# Only self-attention can do this; every other part treats each character separately. The residual stream is what the residual connections carry from layer to layer. A layer has two sub-layers, attention and a feed-forward network. `SubLayer`, which puts a norm in front of a sub-layer and adds a residual connection, and `FeedForward` are from lesson 12.
+# Self-attention alone can do this, since every other part treats each character separately. The residual stream is what the residual connections carry from layer to layer. A layer has two sub-layers, attention and a feed-forward network. We reuse lesson 12's `FeedForward` and `SubLayer`, which puts a norm in front of a sub-layer and adds a residual connection.
 
 
 # %%
@@ -101,11 +101,11 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# As in lesson 12, the input at position t is the sum of two vectors: √D times the character's row of a matrix E, and lesson 11's vector $P_t$ for the position. At the end, the last layer's output $h_t$ is normalised and compared with every row of E, which gives one logit for each of the V characters in the vocabulary:
+# As in lesson 12, the input at position t is the sum of two vectors: √D times the character's row of a matrix E, and lesson 11's vector $P_t$ for the position. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# Lesson 11's function for P comes first. Then we call the model on the 5 characters of "a cat". How many predictions does it make?
+# After lesson 11's function for P, we define the model and call it on the 5 characters of "a cat". How many predictions does it make?
 
 
 # %%
@@ -146,13 +146,13 @@ print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes 5 predictions, one after each character. Once we know the sixth character, we know what all 5 should have been, so the text provides 5 training examples that nobody had to label.
+# The model makes one prediction after each character, 5 in all. Once the sixth character is known, we know what all 5 should have been, so the text provides 5 training examples that nobody had to label.
 #
 # ## How well can anyone predict?
 #
 # To find out how good a model can be, we use tales generated by rules that give the probability of every character. Each tale is about an animal whose random name consists of one of 14 consonants, one of 5 vowels and again one of the 14 consonants.
 #
-# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit: other probabilities can only make it larger. For a fair coin, the probabilities 0.5 and 0.5 give 1 bit per toss, and 0.75 and 0.25 give 1.21.
+# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit, because other probabilities can only make it larger. For a fair coin, predicting 0.5 and 0.5 costs 1 bit per toss, whereas 0.75 and 0.25 cost 1.21.
 #
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
@@ -166,11 +166,11 @@ print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" after it carry 0 bits, because the first mention has already given them away, though only to a reader who remembers it.
+# Only the "V" is still surprising, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" carry 0 bits, because the first mention has already given them away, though only to a reader who remembers it.
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character. The training loop is `train_model` from lesson 13, with 700 batches of 16 rows and a warm-up of 20 steps.
+# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13, with 700 batches of 16 rows and a warm-up of 20 steps.
 
 
 # %%
@@ -204,7 +204,7 @@ with torch.no_grad():
 reveal("21.bits", round(model_bits.mean().item(), 2))
 
 # %% [markdown]
-# How close is our GPT to the limit? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, they cost as much as at the first mention: log₂ 5 = 2.32 bits for the vowel and log₂ 14 = 3.81 for the consonant, 3.06 on average. The last row shows the mean of five GPTs trained for three times as long, with the lowest and highest values in brackets. Does our GPT copy?
+# How close is our GPT to the limit, and does it copy? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, these cost as much as at the first mention: log₂ 5 = 2.32 bits for the vowel and log₂ 14 = 3.81 for the consonant, 3.06 on average. The last row shows the mean of five GPTs trained for three times as long, with the lowest and highest values in brackets.
 
 # %%
 can_copy = letters_to_copy(test.ids)  # B T: without each row's first character
@@ -218,11 +218,11 @@ columns = ["bits per character", "bits per letter to copy"]
 table(rows, columns, corner="unseen tales", digits=2)
 
 # %% [markdown]
-# Our GPT copies, though not reliably: a letter that can be copied costs it far less than 3.06 bits. The five GPTs come close to the limit and copy nearly every letter.
+# Our GPT copies, though not reliably: a letter that can be copied costs it far less than 3.06 bits. Trained for longer, the five GPTs come close to the limit and copy nearly every letter.
 #
 # ## Writing
 #
-# What does our GPT write? We sample a character from its probabilities, append it and repeat. Because one improbable character can spoil a text, the probabilities are often adjusted first:
+# To see what our GPT writes, we sample a character from its probabilities, append it and repeat. Because one improbable character can spoil a text, the probabilities are often adjusted first:
 #
 # - A **temperature** divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al., 2018) keeps the k most probable characters.
@@ -293,9 +293,9 @@ for adjust in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, adjust, seed))
 
 # %% [markdown]
-# Always choosing the most probable character gives the same text twice, because no randomness is involved. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples.
+# Always choosing the most probable character leaves nothing to chance and therefore gives the same text twice. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples.
 #
-# Without a cache, the model rereads the whole text for each character. With a cache, it reads only the newest character, because the keys and values of the others are stored. Is the text the same, and how much faster is it written? To make the difference visible, we use a larger, untrained model.
+# Without a cache, the model rereads the whole text for each character, whereas with a cache, it reads only the newest character, because the keys and values of the others are stored. Is the text the same, and how much faster is it written? To make the difference visible, we use a larger, untrained model.
 
 # %%
 without = write(model, prompt, most_probable)
@@ -311,18 +311,18 @@ for name, cache in caches.items():
     print(f"{name:7} a cache: {seconds:.1f} s")
 
 # %% [markdown]
-# The text is the same, and with a cache the larger model writes several times as fast. To continue a text of t characters, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes one of each and compares the new query with t keys. The price is memory: two vectors of dimension D for each position and layer.
+# The text is the same, and with a cache the larger model writes several times as fast. To continue a text of t characters, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes only one of each and compares the new query with t keys. The price is memory: two vectors of dimension D for each position and layer.
 #
 # ## How can a model copy?
 #
-# Elhage et al. (2021) described one way, which Olsson et al. (2022) found in models of many sizes. Two heads work together:
+# One way, which Elhage et al. (2021) described and Olsson et al. (2022) found in models of many sizes, relies on two heads:
 #
-# 1. In one layer, a head looks at the preceding word, so that each word's vector also represents the word before it.
+# 1. In one layer, a head attends to the preceding word, so that each word's vector also represents the word before it.
 # 2. In a later layer, a head looks for an earlier occurrence of the current word and copies the word that came after it. This head is called an **induction head**.
 #
-# In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V", and the key of this "o" would match.
+# In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V", which the key of this "o" would match.
 #
-# We look for these two steps in a smaller model: two attention layers with one head each, without feed-forward networks or norms.
+# We look for these two steps in a smaller model, with two attention layers of one head each and neither feed-forward networks nor norms.
 
 
 # %%
@@ -346,7 +346,7 @@ class AttentionAlone(nn.Module):
 
 
 # %% [markdown]
-# The model learns the task from lesson 11. A text has up to twelve different words, written as numbers. Then one of them appears again, and the model has to say which word followed it the first time. How many of 500 texts does it get right?
+# The model learns the task from lesson 11, in which a text has up to twelve different words, written as numbers. One of them then appears again, and the model has to predict which word followed it the first time. How many of 500 texts does it get right?
 
 
 # %%
@@ -371,19 +371,19 @@ print("answer", answers[0].item())
 print(f"share of answers that are right: {right.float().mean():.2f}")
 
 # %% [markdown]
-# The model gets nearly all of them right. The next figure shows its attention weights for the text above, in which 6 appears twice. Frames mark the preceding word in the first layer and the word to copy in the second. Where does the last word, the second 6, look in the second layer?
+# The model gets nearly all of them right. The next figure shows its attention weights for the text above, in which 6 appears twice. Frames mark the preceding word in the first layer and the word to copy in the second. Which word does the last word, the second 6, attend to in the second layer?
 
 # %%
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In the second layer, the last word looks at 28, the word that followed 6 the first time. The layer's other rows do not affect the answer. In the first layer, most words look at the preceding word, although the last few do so less clearly.
+# The second 6 attends to 28, the word that followed 6 the first time; the second layer's other rows do not affect the answer. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
 #
 # The plots show both steps, but not that the second depends on the first. We therefore make three changes, one at a time, and see whether copying fails:
 #
 # - In the first layer, no word can see the preceding word.
 # - For comparison, no word in that layer can see the word two places back.
-# - The first of the two equal words is replaced by a different word, which leaves the head with nothing to find.
+# - The first of the two equal words is replaced by a different word, so that the last word has no earlier occurrence.
 #
 # The table's **induction score** is the mean weight that, in the last layer, the last word gives to the word to copy. The last two rows are stored results of five models with two layers, including ours, and five with one. In which rows does copying fail?
 
@@ -415,11 +415,11 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct; guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer's head, which finds the word after an earlier 6, is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model is hardly better than guessing.
+# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, whereas guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back, however, does no harm. The first layer therefore tells most words which word precedes them, and the second layer's head, which attends to the word after an earlier 6, is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model is hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head has to see an equal letter before the one to copy. To test this, we change the first mention of a name and count the bits at the second mention. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*.
+# Do the five GPTs trained for 2,100 steps also copy with an induction head? Since such a head needs an equal letter before the one to copy, we change the first mention of a name and count the bits at the second mention. In the tale above (`text`), we write *Tom* at the first mention, where the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*.
 #
-# Perhaps the GPTs use the name's position instead. Without the first word, "there", everything else moves 5 positions to the left; with "zebra" in its place, nothing moves. Before you run the second cell, guess which change makes copying worse.
+# Perhaps the GPTs use the name's position instead. To test this, we omit the first word, "there", which moves everything else 5 positions to the left, or replace it with "zebra", which moves nothing. Before you run the second cell, guess which change makes copying worse.
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"
@@ -431,15 +431,15 @@ print(text.replace("there", "zebra"))
 figures.copying_in_retold_tales()
 
 # %% [markdown]
-# Without an equal letter, the GPTs copy as well as before, so, unlike an induction head, they do not need one. We do not know how they find the name. Without "there", the bits rise from 0.05 to 1.73, but every row in training begins with this word. Without it, letters that need no copying also become harder to predict ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)).
+# Without an equal letter, the GPTs copy as well as before, so, unlike an induction head, they do not need one. How they find the name instead, we do not know. Without "there", the bits rise from 0.05 to 1.73, but every row in training begins with this word. Without it, letters that need no copying also become harder to predict ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)).
 #
-# In real text, the passage to copy can be anywhere. In lesson 22, you will look for induction heads in a real language model.
+# In real text, however, the passage to copy can be anywhere. In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
-# A model writes one character at a time, each predicted from all the characters before it. A cache saves it from rereading them, because in a decoder, earlier vectors never change.
+# A model writes one character at a time, each predicted from all the characters before it. Because earlier vectors never change in a decoder, a cache saves the model from rereading those characters.
 #
-# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs copy names in some other way, even without an equal letter.
+# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer attends to the word after an earlier occurrence of the current one. Our GPTs copy names in some other way, even without an equal letter.
 #
 # ## Where you will meet this
 #
@@ -488,7 +488,7 @@ check("21.q5", ...)
 # - A model writes by appending one sampled character after another. It can copy with two heads in two layers or, like our GPTs, in some other way.
 # - If we know the rules that generated a text, we know how many bits per character even the best model needs.
 # - A high temperature makes the probabilities more equal, whereas top-k and the nucleus remove improbable characters.
-# - In a decoder, earlier vectors never change. A cache stores their keys and values, so each step reads only one character.
+# - Since earlier vectors never change in a decoder, a cache can store their keys and values, so each step reads only one character.
 #
 # **Further reading**: the course includes [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course) trained on Shakespeare's plays. [nanoGPT](https://github.com/karpathy/nanoGPT) trains one on the same plays in about 600 lines.
 #
