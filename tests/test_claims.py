@@ -1183,7 +1183,7 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim("21", "a letter that can be copied costs it far less than 3.06 bits.")
+@claim("21", "a letter that can be copied costs it far less than 3.06 bits but clearly more than 0.")
 def _(numbers):
     (limit, _), (ours, ours_again) = map(numbers, ("the rules  ", "our GPT  "))
     return limit + 0.05 < ours < limit + 0.3 and 0.3 < ours_again < 2
@@ -1201,11 +1201,8 @@ def _(numbers):
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim(
-    "21",
-    "Without an equal letter, the GPTs copy as well as before, so, unlike an induction head, they do not need one.",
-)
-@claim("21", 'Without "there", the bits rise from 0.05 to 1.73, but')
+@claim("21", "The GPTs copy about as well when the letter before is different.")
+@claim("21", 'Without "there", the text moves and the bits rise from 0.05 to 1.73; "zebra" does little harm.')
 def _(numbers):
     rows = (
         "nothing",
@@ -1218,7 +1215,7 @@ def _(numbers):
     return letter[0] < whole[0] + 0.02 and without[1] > 0.5 > 0.3 > replaced[2]
 
 
-@claim("22", "with the cache it is written more than one and a half times as fast.")
+@claim("22", "with the cache it is written much faster.")
 def _(numbers):
     return numbers("cache: True")[0] > 1.5 * numbers("cache: False")[0]
 

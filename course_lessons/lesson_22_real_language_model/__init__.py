@@ -8,9 +8,9 @@ lesson = Lesson(
     question="What is inside the models that we use every day?",
     goals=(
         "say how byte-pair encoding splits a text into tokens, and learn its merges",
-        "write RMSNorm, SwiGLU and grouped queries, and turn lesson 21's GPT into a Llama",
+        "turn lesson 21's GPT into a Llama by replacing its norm, feed-forward network, positions and attention",
         "load published weights into a class of your own, and unpack four-bit weights",
-        "let the model write with a cache, and say what a chat template and the stages of training add",
+        "let the model write with a cache, and say why it answers questions instead of continuing them",
         "switch off one head in a real model, and say what it was needed for",
         "classify reviews by comparing log probabilities, and say what such a result does and does not show",
     ),

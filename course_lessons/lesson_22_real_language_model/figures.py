@@ -3,6 +3,9 @@
 from statistics import median
 from textwrap import shorten
 
+import torch
+from torch import Tensor
+
 from course_utils.data.measured import by_seed, measured, read_rows
 from course_utils.figures.tables import Table, table
 
@@ -16,10 +19,17 @@ ROWS = {
 
 
 NAMES = {  # of mistakes that the stored table names more shortly
+    "no cache, newest token only": "cache not passed on, newest token read alone",
     "positions start again at 0": "positions of new tokens start again at 0",
     "cache of another text": "cache still holds another question",
     "text cut after a space": "text cut in two after a space, parts encoded",
 }
+
+
+def stored_logits(text: int) -> tuple[list[int], Tensor]:
+    """Return the ids of the 20 tokens to which `transformers` gives the largest logits after a text, and these logits, 20."""
+    tokens, (logits,) = measured("llama_logits", "logit", "token", text=text)
+    return [int(token) for token in tokens], torch.tensor(logits)
 
 
 def shares_of_reviews() -> Table:
@@ -54,6 +64,6 @@ def most_needed_for_copying(most: int = 6) -> str:
         layers, (nats,) = measured("one_head", "second_copy", "layer", head=head)
         worse += [(each - float(whole), f"{layer:.0f}.{head}") for layer, each in zip(layers, nats, strict=True)]
     worse.sort(reverse=True)
-    told = ", ".join(f"{name} +{more:.1f}" for more, name in worse[:most])
+    told = ", ".join(f"head {name}: +{more:.1f}" for more, name in worse[:most])
     middle = median(more for more, _ in worse)
-    return f"Nats lost in the second copy without one head: {told}; median of all {len(worse)} heads {middle:+.2f}"
+    return f"Nats lost in the second copy without one head: {told}; median of all {len(worse)} heads: {middle:+.2f}"

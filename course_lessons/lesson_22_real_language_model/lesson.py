@@ -13,7 +13,6 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention, sil
 
 from course_lessons.lesson_22_real_language_model import figures
 from course_utils import check, predict, reveal
-from course_utils.data.measured import measured
 from course_utils.data.smollm2 import PROSE, file_or_stand_in
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
@@ -75,20 +74,20 @@ print("tokens:", [list(tokens) for tokens in words])
 #
 # To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). The tokenizer of SmolLM2 learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the download fails, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and, as in SmolLM2's training, single digits, and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence below need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
 # what the file says besides the weights: sizes, tokens, merges
 facts = {name: field.contents() for name, field in file.fields.items()}
 vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
-# a merge is written "Ġ n": two tokens; Ġ is a token's own space
+# a merge such as "Ġ n" joins the tokens "Ġ" and "n"; Ġ is a space within a token
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-# ByteLevel also splits a text into words; it adds no space in front
-as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False)
-tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, as_bytes])
+# splits a text into words, and these into bytes; adds no space in front
+bytes_of_words = pre_tokenizers.ByteLevel(add_prefix_space=False)
+tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
 kinds = facts["tokenizer.ggml.token_type"]  # 3: never split
 marks = [token for token, i in vocabulary.items() if kinds[i] == 3]
@@ -105,7 +104,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# The GPT from lesson 21 is the 2017 decoder with pre-norm and without cross-attention. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D by which the embeddings were scaled.
+# Lesson 21's `GPT` is the 2017 decoder with pre-norm and without attention to a source. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D of the embedding; its paper gives no reason.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It does not subtract the mean and has no bias, so there is less to compute:
 #
@@ -154,7 +153,7 @@ class SwiGLU(nn.Module):
 # %% [markdown]
 # **Rotary positions** (Su et al., 2021) were introduced in lesson 11: queries and keys are rotated by an angle that grows with their position, and nothing is added to the embeddings. Again, `turn` rotates pairs of neighbouring entries. It takes the sines and cosines of the angles, which the model computes once for all layers.
 #
-# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. Head h belongs to group h / (H / G), rounded down.
+# **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. The authors found hardly any loss of quality. Head h belongs to group h / (H / G), rounded down.
 #
 # In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, there are 3 · 5 = 15 stacked queries per group. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. If S - T tokens are in the cache, all T queries can see them, so the causal mask has S - T additional columns on the left, all True.
 
@@ -174,7 +173,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     scores = (stacked @ k.mT).view(B, H, T, S) / d**0.5  # B H T S: heads apart again
     causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: queries come last
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
-    context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
+    context = weights.view(B, G, H // G * T, S) @ v  # B G H/G·T d
     return context.view(B, H, T, d), weights
 
 
@@ -246,7 +245,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The positions of new tokens start at the length of the cache. Two details: θ, the base used to compute the angles, is 100,000 in SmolLM2 and was 10,000 in lesson 11; and the readout reuses the embedding matrix.
+# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; SmolLM2's 100,000 slows the rotation, which suits longer texts. The readout reuses the embedding matrix.
 
 
 # %%
@@ -323,17 +322,17 @@ def load(file):
     for stored in file.tensors:
         parts = stored.name.split(".")  # blk.16.attn_q.weight: 16 and weight stay
         name = ".".join(NAMES.get(part, part) for part in parts)
-        data = torch.tensor(stored.data)  # rows of bytes, or of numbers
+        numbers = data = torch.tensor(stored.data)  # rows of bytes; norms: float32
         kind = stored.tensor_type.name
         if kind == "Q4_1":  # four bits, with a minimum
             blocks = data.view(-1, 20)
-            data = unpack(blocks).view(len(data), -1)  # as many rows as before
+            numbers = unpack(blocks).view(len(data), -1)  # as many rows as data
         elif kind == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
             scale = blocks[:, :2].view(torch.float16).float()
-            numbers = blocks[:, 2:].view(torch.int8)  # signed, from -128 to 127
-            data = (numbers * scale).view(len(data), -1)
-        weights[name] = data
+            integers = blocks[:, 2:].view(torch.int8)  # signed, from -128 to 127
+            numbers = (integers * scale).view(len(data), -1)
+        weights[name] = numbers
     return weights
 
 
@@ -357,16 +356,14 @@ print(f"{sizes}, {parameters:,} parameters")
 
 # %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
-# stored for text 0, this prompt: 20 tokens, and for each the logit
-tokens, runs = measured("llama_logits", "logit", "token", text=0)
-reference = torch.tensor(runs[0])  # 20: the only run
+tokens, reference = figures.stored_logits(text=0)  # this prompt: 20 ids, 20 logits
 logits = mine(ids)[0, -1]  # V
-ours = logits[[int(token) for token in tokens]]  # 20: stored as floats
+ours = logits[tokens]  # 20
 difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Without this test, we might have paired the wrong entries, because names and shapes do not show which entries form a pair. This file pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file for the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$; each row produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -396,22 +393,22 @@ reveal("22.paired", "b")
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
 # - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and highest in brackets.
-# - *Logits*: the largest difference between the faulty model's logits and the correct model's. Both models read the correct model's answer to "Why is the sky blue?" with a cache.
+# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?", with a cache to reveal its misuse.
 # - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
 
 # %%
-figures.table_of_mistakes()
+figures.table_of_mistakes()  # stored; benchmarks/llama.py makes the mistakes
 
 # %% [markdown]
 # Only the logits reveal all nine:
 #
-# - Four answers are fluent, although the logits are off by 5 to 10: those with θ = 10,000, a subtracted mean, another question's cache and a text cut in two. The cut separates a word from the space that belongs to its token.
-# - The three cache mistakes do not affect the losses, because losses are computed without a cache.
-# - Without the causal mask, the loss on prose is even lower than that of the correct model, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
+# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and a word. Their logits are off by 5 to 10.
+# - Mistakes with the cache or new tokens' positions do not affect the losses, which are computed without a cache.
+# - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
-# Compare a loaded model's logits with a reference, both without and with a cache and on several texts in a row. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Compare a loaded model's logits with a reference in three ways: without a cache, with one, and for a second text after a first. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -450,13 +447,13 @@ for cached in (True, False):
 print(texts)  # a set: equal texts are kept once
 
 # %% [markdown]
-# The text is the same, and with the cache it is written more than one and a half times as fast. The ratio depends on the machine and grows with the length of the text, because without a cache, the whole text is reread for every token.
+# The text is the same, and with the cache it is written much faster. The gain depends on the machine and grows with the text's length, because without a cache the whole text is reread for every token.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: training continued with the same loss, on dialogues in a fixed format, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens that show where a message begins and where it ends.
-# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and used reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), which trains no second model.
+# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and the first to get high scores by reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), whose loss compares the two answers' probabilities.
 #
 # A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable tokens, and twice we sample from a nucleus (lesson 21).
 
@@ -485,7 +482,7 @@ print("-", chat("Who was Goethe?").strip())
 #
 # In the model of two attention layers in lesson 21, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
-# We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. In the second copy, everything except the first token can be copied, so we leave this token out of the copy's mean loss.
+# We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. When the 40 tokens are repeated, all but the first can be copied, so we leave it out of the mean loss.
 
 # %%
 random = torch.Generator().manual_seed(0)
@@ -508,7 +505,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The keys at a fixed distance form a diagonal of the T × S weights. We average its last 39 entries, which belong to queries in the second copy; the last token is never a query, because nothing follows it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. Weights on keys at a fixed distance form a diagonal of the T × S weights. Whatever the distance, we average the last 39 entries: the second copy has 39 queries, because its last token is only predicted ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -577,7 +574,7 @@ reveal("22.one_head", "a")
 #
 # ## What does a head do when it has nothing to find?
 #
-# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? For a paragraph of prose after a mark, the first plot shows each layer's mean weight on the first token. The second shows the length of the first token's vector after each layer and the median length of the others, on a logarithmic scale.
+# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? The text is a mark, `<|im_start|>`, followed by prose. The first plot shows each layer's mean weight on the mark, the first token. The second shows another difference, the length of its vector after each layer, with the others' median, on a logarithmic scale.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -599,13 +596,13 @@ runs = {"first token": first[None], "median of the others": others[None]}
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Why length and weight grow together, we have not investigated. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
 # Remember the four cases of lesson 01: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody deliberately trained for it?
 #
-# We show the model four labelled reviews and let it predict the label of a fifth. Its score is the log probability of " positive" minus the log probability of " negative".
+# We show the model four labelled reviews and let it predict the label of a fifth. The fifth review's score is the log probability of " positive" minus the log probability of " negative".
 
 # %%
 EXAMPLES = """Review: a moving story, full of warmth
@@ -650,7 +647,7 @@ reveal("22.four_cases", right)
 # Does this also work for real reviews? With four sets of examples, we have scored reviews from SST-2's test set: 300 of the 1,821, drawn at random, and all 383 that contain a negation ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
 #
 # - *Threshold 0*, as above.
-# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, whereas about half of all reviews are positive; at the median, half of these 100 count as positive.
+# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, but about half of all reviews are positive. With the median, half of these 100 also count as positive.
 #
 # The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
 
@@ -658,7 +655,7 @@ reveal("22.four_cases", right)
 figures.shares_of_reviews()
 
 # %% [markdown]
-# With a threshold of 0, SmolLM2 is not reliable: it gets fewer of the reviews with a negation right than if it called all of them negative, which would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
+# With a threshold of 0, SmolLM2 is not reliable: it gets 0.53 of the reviews with a negation right, whereas calling them all negative would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
 #
 # The comparison cannot show whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
 #
@@ -666,10 +663,10 @@ figures.shares_of_reviews()
 #
 # You have loaded one of them and run it with your own code. Inside is the decoder from lesson 21, without biases or the factor √D and with four parts replaced: RMSNorm instead of layer norm, SwiGLU instead of the feed-forward network, rotary positions, and grouped queries. Around it are a tokenizer and a chat template.
 #
-# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from the GPT of lesson 21; the embedding, for example, adds no positions. The readout also differs: it has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
+# Larger models have more and wider layers of the same kind. The diagram shows Llama 3 8B (Grattafiori et al., 2024), which has 32 layers of width 4,096 and 32 heads in 8 groups. The highlighted parts differ from lesson 21's GPT; the embedding adds no positions, and the readout, unlike SmolLM2's, has its own matrix. Some models use experts (lesson 18) or linear attention (lesson 20) in most layers.
 
 # %%
-changed = ["causal", "feed-forward", "norm", "embedding"]
+changed = ["causal", "feed-forward", "norm", "embedding", "readout"]
 diagrams.decoder_only(new=changed, llama=True)
 
 # %% [markdown]
@@ -680,9 +677,9 @@ diagrams.decoder_only(new=changed, llama=True)
 # | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default the machine epsilon | `LlamaRMSNorm` |
 # | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
-# | `weights`, a whole row at once | FlashAttention never stores a row ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function | `attn_implementation` |
+# | `weights`, all T × S stored | FlashAttention: the same contexts without storing them ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function | `attn_implementation` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
-# | a list for each layer | KV cache | none | `DynamicCache`, `past_key_values`, since version 5.24 `cache` |
+# | a list for each layer | KV cache | none | `DynamicCache`, given as `cache` (before version 5.24: `past_key_values`) |
 # | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |
 #
 # ## Questions

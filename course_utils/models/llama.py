@@ -64,7 +64,7 @@ def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     scores = (stacked @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
     causal = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)  # T S
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
-    context = weights.view(B, G, -1, S) @ v  # B G H/G·T d
+    context = weights.view(B, G, H // G * T, S) @ v  # B G H/G·T d
     return context.view(B, H, T, d), weights
 
 
