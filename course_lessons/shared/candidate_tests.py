@@ -131,7 +131,7 @@ def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=
         compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
     """
     told_exact = f"{refused} Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
-    told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is never larger than a number, so require that all differences are small, `(…).abs() < 1e-5`, not that none is large."
+    told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is never larger than a number, and `equal_nan=True` takes it for equal: require that all differences are small, `(…).abs() < 1e-5`."
     for name, sentence, comparison in (
         ("no_rounding", told_exact, torch.equal),
         (

@@ -17,12 +17,12 @@ def log_softmax_mistakes(task):
     for name, sentence, change in (
         (
             "softmax_twice",
-            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. However confident the model is, no word is then more than 2.7 times as probable as another, so the loss stays high.",
+            "The softmax is applied twice: cross_entropy and log_softmax take the logits as they are, and apply it themselves. However confident the model is, no word is then more than 2.7 times as probable as another.",
             lambda logits: logits.softmax(-1).log_softmax(-1),
         ),
         (
             "one_softmax_for_all",
-            "Your softmax runs over all positions together, so the probabilities of the whole batch sum to 1. They should sum to 1 at each position: sum over the vocabulary, the last axis.",
+            "Your softmax runs over all positions together, so all their probabilities together sum to 1. They should sum to 1 at each position: sum over the vocabulary, the last axis.",
             lambda logits: logits.flatten().log_softmax(0).view(logits.shape),
         ),
         (

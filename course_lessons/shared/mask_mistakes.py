@@ -88,7 +88,7 @@ def masked_softmax_mistakes(
             {masked: filled(-1e9), zeros: left_out},
         ),
         "fill_undercut": (
-            f"Masked scores become a finite number, such as -1000. That is not -inf: genuine scores can be lower, and the masked {others} then get the weight. Only -inf is below every score.",
+            f"Masked scores still count: you only lower them to a finite number, such as -1000, or you mask after the softmax or after the maximum. If genuine scores are far lower, the masked {others} take the weight. Set masked scores to -inf first.",
             {masked: filled(-1000.0)},
         ),
         "overflow": (

@@ -87,7 +87,7 @@ for name, sentence, sums in (
     ("mean_over_padding", "You divide by the padded length, which gives a mean over words and padding. Return the sum.", lambda kept: kept.mean(1)),
     ("added_over_batch", "You sum over the sentences in the batch. Each sentence has its own sum: sum over its words, axis 1.", lambda kept: kept.sum(0)),
     ("added_over_width", "You sum over the features, the last axis. Sum over the words, axis 1.", lambda kept: kept.sum(2)),
-    ("all_sentences_together", "`words[mask]` puts the words of all sentences into one long row, so you add up all sentences together. Each sentence has its own sum: turn the padding into zeros, then sum over axis 1.", lambda kept: kept.sum((0, 1))),
+    ("all_sentences_together", "You add up all sentences together, as happens after `words[mask]`. Each sentence has its own sum: turn the padding into zeros, then sum over axis 1.", lambda kept: kept.sum((0, 1))),
     ("axis_kept", "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis.", lambda kept: kept.sum(1, keepdim=True)),
     ("mean_of_words", "You divide by the number of words, which gives the mean. Return the sum.", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True)),
     ("divided_by_all_words", "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum itself, without dividing it.", lambda kept, *, mask: kept.sum(1) / mask.sum()),

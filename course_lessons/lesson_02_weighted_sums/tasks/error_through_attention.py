@@ -75,6 +75,6 @@ task.changed(
 )
 task.changed(
     "added_over_words",
-    "You sum over the words. Each word receives its own error: return B×S×D, with nothing added up.",
+    "Your result has no axis for the words. Each word receives its own error: return B×S×D.",
     {"result": lambda word_errors: word_errors.sum(1)},
 )

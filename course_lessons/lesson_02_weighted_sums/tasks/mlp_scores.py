@@ -80,7 +80,7 @@ words_last = {PRODUCT: lambda words, _, *, weight: weight @ words}
 theta_first = {SCORES: lambda hidden, theta: theta @ hidden}
 task.changed(
     "not_transposed",
-    "weight is H×D. For rows of words, it has to be transposed: `words @ weight.T`. Otherwise this runs only if H = D, and then gives an incorrect result.",
+    "weight is H×D. For rows of words, it has to be transposed: `words @ weight.T`. Otherwise this runs only if H = D, and may then give an incorrect result.",
     {PRODUCT: lambda words, turned: words @ turned.mT},
 )
 task.changed(
@@ -90,12 +90,12 @@ task.changed(
 )
 task.changed(
     "theta_on_the_left",
-    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only if S = H, and then gives an incorrect result.",
+    "The factors of the last product are in the wrong order. The axis that disappears, H, is the last one on the left, so the hidden layer comes first. `theta @ hidden` runs only if S = H, and may then give an incorrect result.",
     theta_first,
 )
 task.changed(
     "formula_word_for_word",
-    "The formula is for one word, a column. In `words` (B×S×D), each word is a row, so both products change their order: words come first and theta last. As written, the formula runs only if the sizes happen to fit, and then gives an incorrect result.",
+    "The formula is for one word, a column. In `words` (B×S×D), each word is a row, so words come first, weight is transposed and theta comes last. As written, the formula runs only if the sizes happen to fit, and may then give an incorrect result.",
     words_last | theta_first,
 )
 task.changed(

@@ -178,7 +178,7 @@ by_hand(
 )
 by_hand(
     "margin_too_small",
-    "The signs are right, but the output is less than 0.5 away from 0. Multiply both output weights by the same number.",
+    "The signs are right, but some outputs are less than 0.5 away from 0. Multiply both output weights by a number above 1.",
     (0.8, -0.6),
 )
 by_hand(

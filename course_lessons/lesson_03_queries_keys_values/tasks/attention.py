@@ -121,7 +121,7 @@ for name, sentence, scores in (
     task.changed(name, sentence, {SCORES: scores})
 task.changed(
     "key_not_transposed",
-    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: swap the last two axes of key, `key.mT`. Without that this runs only if S = D, and then gives an incorrect result.",
+    "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: swap the last two axes of key, `key.mT`. Without that this runs only if S = D, and may then give an incorrect result.",
     {SCORES: lambda query, _, *, key: query @ key},
 )
 task.changed(

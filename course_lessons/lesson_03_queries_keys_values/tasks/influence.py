@@ -229,7 +229,7 @@ for name, sentence, result in (
     ("transposed", "Rows and columns are swapped: row t belongs to an output, column s to the input that was changed.", torch.t),
     ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
     ("future_only", "You report only the future, above the diagonal. Return the whole matrix, including whether an output depends on its own word and on earlier ones.", lambda moved: moved.triu(1)),
-    ("by_gradient", "Your result is all False. The functions return plain numbers, through which no gradient flows, so a gradient finds nothing here; nor does a change of a millionth. Change a word by about 1 and compare the outputs.", torch.zeros_like),
+    ("by_gradient", "Your result is all False. Is the changed copy what you pass to the function, and is the word changed by about 1? A gradient finds nothing here, because the functions return plain numbers.", torch.zeros_like),
     ("unmoved", "True and False are swapped: entries should be True where an output moves.", torch.logical_not),
     ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False; `.bool()` turns numbers into them.", torch.Tensor.float),
     ("one_for_each_sentence", "You return a matrix for each sentence. Return one for all sentences: True where the output moves in any of them.", lambda moved, *, x: moved.expand(len(x), -1, -1)),

@@ -63,7 +63,7 @@ def edges(name, draw):
 PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong
     "not_transposed": (
         "`@` pairs the last axis on the left with the second-to-last axis on the right. The feature axis is the one that should disappear: swap the last two axes "
-        "of hidden, `hidden.mT`. Otherwise this runs only if the sizes happen to fit, and then gives an incorrect result.",
+        "of hidden, `hidden.mT`. Otherwise this runs only if the sizes happen to fit, and may then give an incorrect result.",
         lambda first, turned: first @ turned.mT,
     ),
     "all_axes_reversed": (

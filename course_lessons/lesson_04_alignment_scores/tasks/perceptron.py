@@ -49,9 +49,9 @@ task.changed_each(
     ("tanh_before_sum", "You apply tanh to each side and then add. Add first and apply tanh to the sum; otherwise the two sides never interact.", {SUM: lambda first, second: first.tanh() + second.tanh(), HIDDEN: left_out}),
     ("perceptron_by_position", "You add the two sides position by position, so state t is combined only with hidden state t, if this runs at all. Every state must be combined with every hidden state, which gives T×S scores per sentence.", {SUM: lambda first, second: first[:, :, 0] + second[:, 0]}),
     ("perceptron_v_unused", "v is missing: you add up the hidden units, each with weight 1.", {"v": torch.ones_like}),
-    ("matrices_exchanged", "The two matrices are swapped: weight_s belongs to the state, weight_h to the hidden states. Swapped, they run only if D = E, and then give an incorrect result.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
-    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors, they have to be transposed: `.T`. Otherwise this runs only if A, D and E are equal, and then gives an incorrect result.", {"weight_s": torch.t, "weight_h": torch.t}),
-    ("state_weight_not_transposed", "weight_s is A×D. For rows of states, it has to be transposed: `weight_s.T`. Otherwise this runs only if A = D, and then gives an incorrect result.", {"weight_s": torch.t}),
-    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states, it has to be transposed: `weight_h.T`. Otherwise this runs only if A = E, and then gives an incorrect result.", {"weight_h": torch.t}),
+    ("matrices_exchanged", "The two matrices are swapped: weight_s belongs to the state, weight_h to the hidden states. Swapped, they run only if D = E, and may then give an incorrect result.", {"weight_s": lambda _, *, weight_h: weight_h, "weight_h": lambda _, *, weight_s: weight_s}),
+    ("perceptron_not_transposed", "weight_s is A×D and weight_h is A×E. For rows of vectors, they have to be transposed: `.T`. Otherwise this runs only if A, D and E are equal, and may then give an incorrect result.", {"weight_s": torch.t, "weight_h": torch.t}),
+    ("state_weight_not_transposed", "weight_s is A×D. For rows of states, it has to be transposed: `weight_s.T`. Otherwise this runs only if A = D, and may then give an incorrect result.", {"weight_s": torch.t}),
+    ("hidden_weight_not_transposed", "weight_h is A×E. For rows of hidden states, it has to be transposed: `weight_h.T`. Otherwise this runs only if A = E, and may then give an incorrect result.", {"weight_h": torch.t}),
 )  # fmt: skip
 shared_mistakes(task)

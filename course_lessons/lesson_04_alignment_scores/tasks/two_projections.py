@@ -90,7 +90,7 @@ def _times(matrix, product):
 def _stretched(stretches, stretched):
     """Return what the singular values of W and of a product of the same rank say."""
     if close(torch.ones_like(stretched), stretched).all():
-        return "W_sᵀ W_h rotates vectors but does not stretch them: W's singular values are missing."
+        return "All singular values of W_sᵀ W_h are 1: those of W are missing."
     if close(stretches, stretched).all():
         return "W_sᵀ W_h stretches vectors as W does but rotates them differently. Is one of your two matrices transposed where it should not be, or not transposed where it should be?"
     if close(stretches.sqrt(), stretched).all():

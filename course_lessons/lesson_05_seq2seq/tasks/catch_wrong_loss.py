@@ -172,7 +172,7 @@ mistaken(
 )
 mistaken(
     "no_padding",
-    "Candidates that treat padding like words pass your test, and so do candidates that divide by all positions or average the sentences' means. Use a mask with some False entries and sentences of different lengths.",
+    "Your test passes candidates that divide by all positions, average the sentences' means or use one sentence's mask for all. Use a mask with some False entries and sentences of different lengths.",
     lengths=(5, 5, 5),
 )
 mistaken(

@@ -85,8 +85,7 @@ def _(state, annotations, mask, weight, weight_c):
 _looking.look_mistakes(task)
 task.changed(
     "masked_with_zeros",
-    "The scores of padding are not masked, or they are masked with 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). An annotation of zeros also scores 0, and exp(0) = 1 is a weight like any other. "
-    "Replace the scores with -inf where the mask is False.",
+    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
     {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
 )
 task.changed(

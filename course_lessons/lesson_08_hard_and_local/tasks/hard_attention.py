@@ -201,7 +201,7 @@ for name, sentence, place in (
     ("over_the_batch", f"You add up the weights over the batch. {EACH_ROW}", lambda weights, uniform: _first_true(weights.cumsum(0) > uniform[:, None])),
     (
         "at_least",
-        'You pick the first position whose cumulative weight is at least the uniform number. "Exceeds" means more than that: where the two are equal, the next piece has begun. With the uniform number 0 your rule picks a first position of weight 0, whose '
+        'You pick the first position whose cumulative weight is at least the uniform number. It has to be larger: where the two are equal, the next piece has begun. With the uniform number 0 your rule picks a first position of weight 0, whose '
         "logarithm is infinite.",
         lambda weights, uniform: _first_true(weights.cumsum(1) >= uniform[:, None]),
     ),

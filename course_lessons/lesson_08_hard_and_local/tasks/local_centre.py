@@ -88,7 +88,7 @@ task.changed_each(
     ("length_minus_one", "You multiply by the length minus 1. The centre would then end at the last position counted from 0, but it is a share of the length itself.", {"length": lambda length: length - 1}),
     ("longest_for_all", "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.", {"length": lambda length: length.max()}),
     ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an extra axis of size 1. Both should have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
-    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that, it runs only if A = H, and then gives an incorrect result.", {"weight": torch.t}),
+    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that, it runs only if A = H, and may then give an incorrect result.", {"weight": torch.t}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid handles scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
 )  # fmt: skip
 task.changed(

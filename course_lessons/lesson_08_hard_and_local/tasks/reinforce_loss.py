@@ -87,7 +87,7 @@ PRODUCTS = "the products with the log probability"
 
 task.changed(
     "mean_reward",
-    "Each reward is replaced by the mean of all rewards. That also happens if an axis is added to one of the two, as in `reward[:, None] - baseline`: every reward is then paired with every baseline, and the differences are B×B. Subtract pick by pick.",
+    "Each reward is replaced by the mean of all rewards. That also happens if an axis is added to the reward, as in `reward[:, None] - baseline`: every reward is then paired with every baseline, and the differences are B×B. Subtract pick by pick.",
     {DIFFERENCE: lambda reward, baseline: reward[:, None] - baseline},
 )
 task.changed(

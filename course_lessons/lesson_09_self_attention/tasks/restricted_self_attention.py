@@ -121,7 +121,7 @@ task.changed_each(
         "The position that is `radius` away on the right is left out, but the one on the left is not. Note that a slice or a range ends before its second number, which has to be i + radius + 1.",
         {REACH: lambda distance, radius, *, done: (done[AHEAD] < radius) & (distance <= radius)},
     ),
-    ("itself_left_out", "No position sees itself in your answer. A position is at distance 0 from itself and therefore within its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
+    ("itself_left_out", "Only hubs see themselves in your answer. Every position is at distance 0 from itself and therefore within its own reach.", {REACH: lambda distance, radius: (distance <= radius) & (distance > 0)}),
     (
         "radius_as_width",
         "You use half of `radius` on each side. A radius reaches from the position itself to each side: `radius` positions on the left and as many on the right.",
@@ -145,7 +145,7 @@ task.changed_each(
     ("hubs_to_hubs", "Only hubs see a hub that is far away. `&` requires both to be hubs; one is enough: use `|`.", {HUBS: lambda hub: hub[:, :, None] & hub[:, None, :]}),
     ("near_hubs_alone", "You combine reach and hubs with `&`, so that positions without a hub see nothing. A position sees what is near as well as what a hub opens: use `|`.", {SEEN: and_, "the weights": lambda masked: masked.softmax(-1).nan_to_num()}),
     ("near_hubs_alone_nan", "You combine reach and hubs with `&`, so that positions without a hub see nothing, and the softmax of nothing but -inf is NaN. A position sees what is near as well as what a hub opens: use `|`.", {SEEN: and_}),
-    ("hubs_of_the_first_sentence", "You use the hubs of the first sentence for all sentences. Each sentence has its own: hubs has the shape B×T.", {"hub": lambda hub: hub[:1].expand_as(hub)}),
+    ("hubs_of_the_first_sentence", "You use the hubs of the first sentence for all sentences. Each sentence has its own: `hub` has the shape B×T.", {"hub": lambda hub: hub[:1].expand_as(hub)}),
     ("hubs_of_any_sentence", "You treat a hub of one sentence as a hub in all sentences. Each sentence has its own hubs, B×T.", {"hub": lambda hub: hub.any(0, keepdim=True).expand_as(hub)}),
 )  # fmt: skip
 

@@ -174,12 +174,12 @@ def layer_mistakes(task, norms):
     for what, name in norms.items():
         task.changed(
             f"{name}_missing_before",
-            f"With norm_first, {name} is missing: the {NUMBERS[name]} sub-layer reads {name} of x, and x itself is added.",
+            f"With norm_first, {name} is missing: the {NUMBERS[name]} sub-layer should read {name} of x; x itself is added.",
             {f"the norm before {what} (norm_first=True)": left_out},
         )
         task.changed(
             f"{name}_missing_after",
-            f"Without norm_first, {name} is missing: it comes after the output of the {NUMBERS[name]} sub-layer has been added.",
+            f"Without norm_first, {name} is missing: it belongs after the addition of the {NUMBERS[name]} sub-layer's output.",
             {f"the norm after {what} (norm_first=False)": left_out},
         )
 

@@ -149,7 +149,7 @@ for name, sentence, causal in (
     ("causal_mask_inverted", "The causal mask is inverted: each word sees only later words, and the last word sees none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
     ("causal_mask_of_numbers", "Your attn_mask contains numbers, which PyTorch adds to the scores: the 1 gives later words even more weight. Use a Boolean mask.", lambda ones: 1 - ones.float().tril()),
     ("causal_mask_of_numbers_inverted", "Your attn_mask contains numbers, which PyTorch adds to the scores: the words so far get 1 more, and no later word is hidden. Use a Boolean mask, True above the diagonal.", lambda ones: ones.float().tril()),
-    ("backwards", "In self-attention, each word sees itself and later words. It should see itself and the previous words: hide what is above the diagonal (torch.triu), not what is below.", torch.triu),
+    ("backwards", "In self-attention, each word sees itself and later words. It should see itself and the previous words: hide what is above the diagonal, `triu(1)`, not what is below.", torch.triu),
 ):  # fmt: skip
     task.changed(name, sentence, {CAUSAL: causal})
 task.changed_each(  # with need_weights=False, a word that may attend to nothing gets no NaN

@@ -137,7 +137,7 @@ task.changed(
 # Over what they run
 
 ITS_OWN = "Each {} has its own mean and variance, over its features: `dim=-1`."
-LAST = "They run over the last axis, the features of one vector: `dim=-1`."
+LAST = "They should run over the last axis, the features of one vector: `dim=-1`."
 for name, sentence, axes in (
     ("over_words", f"The mean and the variance run over the axis before the last, over the words of a sentence. {LAST}", lambda n: -2),
     ("over_the_first_axis", f"The mean and the variance run over the first axis, over the sentences of the batch. {LAST}", lambda n: 0),

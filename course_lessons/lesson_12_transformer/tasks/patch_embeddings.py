@@ -76,7 +76,7 @@ def _in_one_view(images, weight):
 
 
 task.changed_each(
-    ("viewed_at_once", "You cut the pixels in the order in which they are in memory, so a patch contains pieces of one row instead of a square. Split both sides into two axes each, Y/P×P and X/P×P, and then move them.", {CUT: _in_one_view}),
+    ("viewed_at_once", "You cut the pixels in the order in which they are in memory, so a patch contains P·P consecutive pixels instead of a square. Split both sides into two axes each, Y/P×P and X/P×P, and then move them.", {CUT: _in_one_view}),
     ("columns_first", "Your patches are in the wrong order: they go down the columns of the image. Read the image row by row, from left to right.", {CUT: lambda images, weight: _cut(images, weight).transpose(1, 2)}),
     ("patches_turned", "Rows and columns of pixels are swapped inside each patch, so the weight is applied to the wrong pixels.", {CUT: lambda images, weight: _cut(images, weight).mT}),
     ("channels_last", "Your flattened patches have their channels last, while the weight has them first, C×P×P.", {PROJECTED: lambda patches, weight: patches.movedim(3, -1).flatten(1, 2).flatten(2) @ weight.flatten(1).mT}),

@@ -184,7 +184,7 @@ task.changed_each(
     ("residual_forgotten_in_late", 'With order "late", x is not added to the norm of the output of the function.', NOT_ADDED_IN_LATE),
     ("no_norm", "Nothing is normalised: x is added to the function's output, and that is all.", {PRE_NORM: left_out, POST_NORM: left_out, LATE_NORM: left_out}),
     ("norm_twice_in_post", 'With order "post" there are two norms: both the input of the function and the sum are normalised. Only the sum should be.', POST_READS_THE_NORM),
-    ("norm_twice_in_pre", 'With order "pre" there are two norms: both the input of the function and the sum are normalised. Nothing is normalised after the addition.', {PRE_SUM: _sum_normed}),
+    ("norm_twice_in_pre", 'With order "pre" there are two norms: both the input of the function and the sum are normalised. Nothing should be normalised after the addition.', {PRE_SUM: _sum_normed}),
     ("norm_twice_in_both", "There are two norms in pre and in post: both the function's input and the sum are normalised. Pre has only the first norm, post only the second.", {PRE_SUM: _sum_normed} | POST_READS_THE_NORM),
     ("x_added_twice_in_post", 'With order "post" you add x once more after the norm. The normalised sum is the result.', {POST_NORM: lambda total, *, x, right: x + right(total)}),
 )  # fmt: skip

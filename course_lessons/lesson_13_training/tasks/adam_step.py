@@ -140,7 +140,7 @@ task.changed_each(
     ("squares_added_up", "Your v is the sum of all squares so far, as in AdaGrad. In Adam it is a moving average: the old v is weighted by beta2, and the squares by 1 - beta2.", {NEW_V: lambda kept, added, *, v, gradient: v + gradient**2}),
     ("squares_of_m", "You square the new m for v. v is the moving average of the squared gradient.", {"the squared gradient": lambda gradient, power, *, done: done["the new m"] ** power}),
     ("squares_of_the_deviation", "You square the gradient minus m, as for a variance. v is the moving average of the squared gradient itself.", {"the squared gradient": lambda gradient, power, *, done: (gradient - done["the new m"]) ** power}),
-    ("largest_v", "Your v never falls: you keep the larger of the old and the new v, as AMSGrad does, but only for the step. Return the moving average.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
+    ("largest_v", "Your v never falls: you keep the larger of the old and the new v, as AMSGrad does, but only for the step. Return and use the moving average.", {NEW_V: lambda kept, added, *, v: torch.maximum(v, kept + added)}),
     ("v_with_beta1", "The factors of v use beta1: the old v is weighted by beta2, and the squares by 1 - beta2.", {"what stays of v": lambda beta, old, *, beta1: beta1 * old, "the share of new v": lambda one, beta, *, beta1: one - beta1}),
     ("beta1_for_both", "v is computed and corrected with beta1. beta1 belongs to m, beta2 to v.", {"beta2": lambda beta2, *, beta1: beta1}),
 )  # fmt: skip
@@ -188,7 +188,7 @@ for name, sentence, step, change in (
     ("eps_forgotten", "eps is missing. Adding it to the root prevents 0/0, or NaN, for a parameter that has had no gradient.", SUM, left_out),
     ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
     ("rate_forgotten", "The rate has no effect: multiply the step by the rate before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
-    ("one_root_for_all", "You divide all entries by the same root, the root of the sum over all of v. In Adam, each entry has its own root.", ROOT, lambda v: v.norm().expand_as(v)),
+    ("one_root_for_all", "You divide all entries by the same number, the norm of the corrected v. In Adam, each entry has its own root.", ROOT, lambda v: v.norm().expand_as(v)),
     ("uphill", "You add the step to the parameter, which would increase the loss. Subtract it.", NEW, add),
     ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
 ):  # fmt: skip

@@ -183,7 +183,7 @@ def _numbers(losses):
 SAID = {
     "chance": "The same sentence occurs twice in a new batch and gets different logits. Is dropout still on? Call model.eval() after training.",
     "later": "Changing a later token of the target changes the logits at earlier positions, so your decoder can read the token that it should predict, but during translation there is nothing to read. Does it get target[:, :-1], with a causal mask? PyTorch's `tgt_mask` is True where a position is hidden.",
-    "padding": "The same sentences with more padding get different logits, so a mask over the source's padding is missing. The encoder needs one (`src_key_padding_mask`), and so does the decoder when it attends to the source (`memory_key_padding_mask`).",
+    "padding": "The same sentences with more padding get different logits, so padding in the source has an effect. In a Transformer, the encoder must mask it (`src_key_padding_mask`), and so must the decoder when it attends to the source (`memory_key_padding_mask`).",
     "alone": "A sentence gets different logits alone than in a batch. Is something computed over all sentences of a batch, such as a mean, or are batch and time swapped (batch_first=True)?",
     "source ignored": "With a different source sentence, the logits stay the same. Does the decoder attend to the encoder's output?",
     "order ignored": "With the words of the source in the opposite order, the logits stay the same, so the model cannot tell where a word is. Add positions to the embeddings of the source.",

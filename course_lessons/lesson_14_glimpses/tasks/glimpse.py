@@ -200,7 +200,7 @@ task.changed_each(
     ("edge_repeated", f"Beyond the border you repeat the pixels of the border. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places.clamp(0, length - 1))}),
     ("wrapped", f"Beyond the border the image continues from its opposite edge, as happens with negative indices and `%`. {OUTSIDE}.", {PLACES: _kept(lambda places, length, side: places % length)}),
     ("moved_inside", f"Patches near the border are moved until they lie within the image, so they are not centred on the location. {OUTSIDE}: leave the patch where it is.", {CORNERS: _kept(lambda start, length, side: start.clamp(max=length - side).clamp(min=0))}),
-    ("zeros_not_counted", f"Cells on the border are too large: you take the mean of only the pixels inside the image. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.", {MEAN: _mean_of_what_is_inside}),
+    ("zeros_not_counted", f"Cells on the border are too far from 0: you take the mean of only the pixels inside the image. {OUTSIDE}, and every cell is divided by 2ᵏ × 2ᵏ.", {MEAN: _mean_of_what_is_inside}),
     # Where the patches lie
     ("sizes_exchanged", "You multiply x by the image's height and y by its width. x goes along the width X, and y along the height Y; an image is B×Y×X.", {CORNERS: lambda at, side, *, image: corner(at, *image.mT.shape[1:], side)}),
     ("height_for_both", "You multiply both coordinates of a location by the image's height. x goes along its width: multiply it by X.", {CORNERS: lambda at, side, *, image: corner(at, image.shape[1], image.shape[1], side)}),

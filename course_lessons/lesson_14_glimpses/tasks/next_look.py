@@ -133,7 +133,7 @@ task.changed_each(
     ("squashed", "You apply tanh to the sampled location. Numbers from -1 to 1 stay as they are, and only numbers beyond become -1 or 1.", {LOCATION: torch.tanh}),
     ("density_of_the_kept_place", "Your log density is for the location after clamping. Use the location as it was sampled from the Gaussian, before that.", {APART: lambda place, mean: place.clamp(-1, 1) - mean}),
     # The density
-    ("std_taken_for_the_variance", "You use std as the variance, either in the sampling or in the density. It is the standard deviation.", _spread(0.5)),
+    ("std_taken_for_the_variance", "You use std as the variance in the density. It is the standard deviation: the variance is std².", _spread(0.5)),
     ("variance_taken_for_the_std", "You use std² in the density as if it were the standard deviation; torch.distributions.Normal also expects std itself.", _spread(2)),
     ("exponent_alone", "Your log density is only the exponent. The constants are missing: -ln std and -ln(2π) / 2, once for x and once for y.", {"the log density": left_out}),
     ("not_summed", "You return a log density for x and one for y, B×2. The two are sampled independently: add their log densities.", {HALF: lambda squares: squares / 2, CONSTANT: lambda std: log(2 * pi * std**2) / 2}),

@@ -79,7 +79,7 @@ task.changed_each(
     ("rate_forgotten", "The rate is missing.", {"the mean's step": left_out}),
     ("push_alone", "You return how far the mean moves. Return where it is after the step.", {NEW: lambda mean, moved: moved}),
     ("twice_the_variance", "Your step is half as long as it should be. The gradient of the square has a factor of 2, which cancels the 2 in the denominator; and the loss is a mean over only the B looks, not also over x and y.", {VARIANCE: lambda std, two: 2 * std**2}),
-    ("wrong_way", "The mean moves the wrong way: away from looks that turned out better than expected. The loss is minus the log densities, and descent goes against its gradient, so both minus signs cancel.", {NEW: sub}),
+    ("wrong_way", "The mean moves the wrong way: away from looks that turned out better than expected. Check three signs: reward minus baseline, location minus mean, and the step, in which the minus signs of loss and descent cancel.", {NEW: sub}),
     ("kept_in_the_picture", "You clamp the mean to between -1 and 1. Gradient descent knows nothing of the picture: return where the mean is.", {"result": lambda new: new.clamp(-1, 1)}),
     ("weighted_locations", "You return the mean of the locations, weighted by reward minus baseline. One step starts from the current mean.", {"result": lambda new, *, location, done: (done[SURPRISE][:, None] * location).mean(0)}),
 )  # fmt: skip

@@ -215,7 +215,7 @@ task.changed_each(
     ("log_probabilities_added", "You add up log probabilities. They are all below 0, so their sum never reaches p: add up the probabilities.", {"the softmax": lambda logits: logits.log_softmax(-1)}),
     ("all_kept", "p has no effect: you return the probabilities of all ids.", {KEEP: lambda before, p: torch.ones_like(before, dtype=torch.bool)}),
     ("most_probable_alone", "You keep only the most probable id, whatever p is. Continue until the probabilities that you keep reach p.", {KEEP: lambda before, p: torch.arange(len(before)) == 0}),
-    ("put_back_by_the_order_itself", "You look up the new probabilities by the order: `result[order]`. That shuffles them once more. To put each back at its id, write into zeros: `result[order] = …`, or scatter.", {"result": lambda result, *, done: result[done[ORDER]][done[ORDER]]}),
+    ("put_back_by_the_order_itself", "You look up the new probabilities by their ids: `kept[places]`. That shuffles them once more. To put each back at its id, write into zeros: `kept[places] = …`, or scatter.", {"result": lambda result, *, done: result[done[ORDER]][done[ORDER]]}),
 )  # fmt: skip
 task.changed(
     "order_not_undone",
