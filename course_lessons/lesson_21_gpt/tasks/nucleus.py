@@ -229,7 +229,7 @@ task.changed(
 )
 task.changed(
     "put_back_by_another_order",
-    "You sort once more to undo the order, or use the order itself instead of its inverse: `kept[order]` looks up, whereas `result[order] = …` puts back, which is what you need.",
+    "You sort once more to undo the order, or use the order itself instead of its inverse: `ordered[places]` looks up, whereas `kept[places] = …` puts back, which is what you need.",
     {KEPT: lambda kept, order: kept[order]},
 )
 task.changed(
