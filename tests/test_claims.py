@@ -794,7 +794,7 @@ def _(numbers):
     "Without the cell with the largest weight, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names stay correct, again given the correct previous words.",
 )
 def _(numbers):
-    whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another thing"))  # fmt: skip
+    whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another object"))  # fmt: skip
     return largest < 0.2 < 0.7 < another and abs(another - whole) < 0.03
 
 

@@ -313,7 +313,7 @@ def train(first_look, effect_map, pointing_accuracy):
         effects = effect_map(model, other, wanted[..., None], wanted, empty)  # B 1 L
         rows[name] = [right, float(pointing_accuracy(effects, cells, torch.ones_like(cells).bool()))]
     reveal("15.own", round(100 * right))
-    return table(rows, ["first names right", "largest effect on the thing"], corner="share", digits=2)
+    return table(rows, ["first names right", "largest effect on the object"], corner="share", digits=2)
 
 
 answers = {"15.first_look": first_look, "15.effect_map": effect_map, "15.pointing_accuracy": pointing_accuracy}

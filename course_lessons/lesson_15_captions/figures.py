@@ -51,7 +51,7 @@ def show_both(seen, scene, outputs):
     for name in outputs:
         on_first = ", ".join(f"{one:.2f}" for one in weights[name][:, first])
         rows.append(f"{name} {on_first}, gates {', '.join(gates[name])}, says “{' '.join(said[name])}”")
-    return f"“{seen.caption(scene)}”, weights on the first thing, word by word: {'; '.join(rows)}."
+    return f"“{seen.caption(scene)}”, weights on the first object, word by word: {'; '.join(rows)}."
 
 
 def show_effect(seen, scene, t, weights, lost):
@@ -103,16 +103,16 @@ def relations_followed(setup):
     """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look for the relation."""
     columns = {"nothing moves": "whole"}
     for called, thing in (("first", "before"), ("second", "after")):
-        columns[f"the {called} thing moves"] = f"{thing}_new"
-        columns[f"the {called} thing, only earlier"] = f"{thing}_earlier"
-        columns[f"the {called} thing, only in the look for the relation"] = f"{thing}_look"
+        columns[f"the {called} object moves"] = f"{thing}_new"
+        columns[f"the {called} object, only earlier"] = f"{thing}_earlier"
+        columns[f"the {called} object, only in the look for the relation"] = f"{thing}_look"
     return {row: by_seed("relations", column, setup) for row, column in columns.items()}
 
 
 def weights_on_things(setup):
     """Say how much weight the first relation puts on its two things where nothing moves, in the mean of five captioners."""
     first, second = (by_seed("relations", f"{thing}_weight", setup).mean() for thing in ("before", "after"))
-    return f"mean weight on the first thing {first:.2f}, on the second thing {second:.2f}, with equal weights 0.04"
+    return f"mean weight on the first object {first:.2f}, on the second object {second:.2f}, with equal weights 0.04"
 
 
 def names_by_seed():
@@ -123,7 +123,7 @@ def names_by_seed():
         "no penalty: names right": by_seed("emptied", "whole", "no penalty"),
         "penalty: pointing accuracy": by_seed("emptied", "pointing", setup),
         "penalty: names right": by_seed("emptied", "whole", setup),
-        "lost if the thing is missing everywhere": _names_lost(setup, "thing"),
+        "lost if the object is missing everywhere": _names_lost(setup, "thing"),
         "lost if it is missing one look earlier": _names_lost(setup, "look_before"),
         "lost if it is missing in the look for the name": _names_lost(setup, "look"),
     }

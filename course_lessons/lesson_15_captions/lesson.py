@@ -336,7 +336,7 @@ def names_right(model, cells, only=None):  # the cell to empty for each name
 rows = {
     "nothing": [names_right(model, None)],
     "the cell with the largest weight": [names_right(model, largest)],
-    "the cell of another thing": [names_right(model, another)],
+    "the cell of another object": [names_right(model, another)],
 }
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
@@ -404,15 +404,15 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The objects named before and after the first relation are "the first thing" and "the second thing" in the table. In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The first and the second object in the table are those named before and after the first relation. In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
 
 # %% tags=["reveals"]
 rows = figures.relations_followed("soft")
-print("The mean of five captioners, when the first thing moves:")
-reveal("15.relation", round(100 * rows["the first thing moves"].mean().item()))
+print("The mean of five captioners, when the first object moves:")
+reveal("15.relation", round(100 * rows["the first object moves"].mean().item()))
 seeds = [f"seed {seed}" for seed in range(5)]
 weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
@@ -437,11 +437,11 @@ def overlooked(weights):  # B T L, or T L
     return (1 - in_all).square().sum(-1)  # one number for each caption
 
 
-things_alone = torch.zeros(6, 25)  # T L
-things_alone[:3, 1] = 1.0  # three words look at cell 1
-things_alone[3:, 19] = 1.0  # three words look at cell 19
+objects_alone = torch.zeros(6, 25)  # T L
+objects_alone[:3, 1] = 1.0  # three words look at cell 1
+objects_alone[3:, 19] = 1.0  # three words look at cell 19
 alike = torch.full((6, 25), 1 / 25)  # T L
-print("A, the things alone:   ", overlooked(things_alone))
+print("A, the objects alone:  ", overlooked(objects_alone))
 print("B, all cells alike:    ", overlooked(alike))
 
 # %% [markdown]
@@ -479,7 +479,7 @@ predict("15.emptied", ...)
 
 # %% tags=["reveals"]
 of_thing = unseen.true[scenes_of, words_of]  # the cell of the thing
-print("With the penalty, the cell of the thing emptied:")
+print("With the penalty, the cell of the object emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
@@ -519,7 +519,7 @@ for name, one in outputs.items():
     earlier = one.gates[scenes_of, words_of - 1].mean()  # for the "a"
     print(f"{name}: mean gate {for_name:.2f} for names, one look earlier {earlier:.2f}")
 columns = ["no penalty", "penalty"]
-table(rows, columns, corner="names right, thing emptied", digits=2)
+table(rows, columns, corner="names right, object emptied", digits=2)
 
 # %% [markdown]
 # Without the penalty, the names depend on the look for the name, whose map shows the object. With it, they depend on the look one word earlier and hardly use the look for the name. The gates confirm this: with the penalty, the gate scales the look for a name to about a quarter on average.
