@@ -353,7 +353,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation. Lesson 05's training loop runs for 200 steps at a learning rate of 0.01.
 #
-# We then test it in two ways. With lesson 05's teacher forcing, it predicts each word from the correct previous words, as in training. When the model writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
+# We then test the model in two ways. With lesson 05's teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
 
 
 # %%

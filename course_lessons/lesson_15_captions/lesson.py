@@ -522,9 +522,9 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, object emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names depend on the look for the name, whose map shows the object. With it, they depend on the look one word earlier and hardly use the look for the name. The gates confirm this: with the penalty, the gate scales the look for a name to about a quarter on average.
+# Without the penalty, the names depend on the look for the name, whose map shows the object. With it, they depend on the look one word earlier and hardly use the look for the name. The gates agree: with the penalty, the gate scales the look for a name to about a quarter on average.
 #
-# One look at an object satisfies the penalty: with two looks, for "a" and for the name, its cell would cost $(1 - 2)^2 = 1$, and with one look it costs 0. But the penalty does not say for which word the captioner should look. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the object?
+# One look at an object satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one look it costs 0. But the penalty does not say for which word the captioner should look. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the object?
 
 # %%
 figures.names_by_seed()

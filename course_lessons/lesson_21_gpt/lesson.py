@@ -432,7 +432,7 @@ print(text.replace("there", "zebra"))
 figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# The GPTs copy about as well when the letter before is different. An induction head could not, so they copy in another way; we do not know which. Without "there", the text moves and the bits rise from 0.05 to 1.73; "zebra" does little harm. But the move also makes letters that need no copying harder to predict ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), so the test does not show that the GPTs use positions.
+# The GPTs copy about as well when the letter before is different. An induction head could not, so they have another way; we do not know which. Without "there", the text moves and the bits rise from 0.05 to 1.73; "zebra" does little harm. But the move also makes letters that need no copying harder to predict ([our measurements](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)), so the test does not show that the GPTs use positions.
 #
 # In real text, however, the passage to copy can be anywhere. In lesson 22, you will look for induction heads in a real language model.
 #
@@ -440,7 +440,7 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 #
 # A model writes one character at a time, each predicted from all the characters before it. Because earlier vectors never change in a decoder, a cache saves the model from rereading those characters.
 #
-# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs copy names in some other way, even if the letter before differs.
+# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs need no such head: they copy even if the letter before differs.
 #
 # ## Where you will meet this
 #

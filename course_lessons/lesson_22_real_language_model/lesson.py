@@ -245,7 +245,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; SmolLM2's 100,000 slows the rotation, which suits longer texts. The readout reuses the embedding matrix.
+# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; SmolLM2's 100,000 slows the rotation of all pairs but pair 0. The readout reuses the embedding matrix.
 
 
 # %%
@@ -574,7 +574,7 @@ reveal("22.one_head", "a")
 #
 # ## What does a head do when it has nothing to find?
 #
-# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? The text is a mark, `<|im_start|>`, followed by prose. The first plot shows each layer's mean weight on the mark, the first token. The second shows another difference, the length of its vector after each layer, with the others' median, on a logarithmic scale.
+# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? The text is a mark, `<|im_start|>`, followed by prose. The first plot shows each layer's mean weight on the mark, the first token. The second shows the length of this token's vector after each layer and the others' median, on a logarithmic scale.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T

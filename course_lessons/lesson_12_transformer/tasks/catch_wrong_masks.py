@@ -50,7 +50,7 @@ task = Task(
     hints=(
         "You need not know how a model works. Four things must change nothing: padding after the source, padding after the target, other sentences in the batch, and later words of the target. For each, call the model twice and compare the logits at the target words that must not be affected.",
         (
-            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With padding, whose vector is [0], after them, the mean over all positions is 2, but over the words it is still 3. A test without padding cannot see the difference; if all sentences have the same length, there is none until you append some."
+            "Take a source sentence whose two words have the vectors [2] and [4], and a model that adds their mean to everything: 3. With padding, whose vector is [0], after them, the mean over all positions is 2, but over the words it is still 3. A test without padding cannot see the difference; sentences of equal length have no padding until you append some."
         ),
         "Make a batch of three source sentences and three target sentences of random words from 1 to 5, of different lengths, with 0 after them. In a `try` that returns False on any exception: before = model(source, target); compare, at words of the target: with two columns of 0 after source; with two columns of 0 after target, up to the old length; each sentence by itself, as a batch of one; and for each t, replace the words of target after t, but not its padding, and compare the positions up to t.",
     ),
