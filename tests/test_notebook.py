@@ -198,6 +198,14 @@ def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
     assert "tasks passed, 0 of 5 questions answered" in lesson and "04." not in before
 
 
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [("12,288", "passed"), ("12 288", "passed"), ("12.288", "passed"), (12288, "passed"), (12.288, "failed")],
+)
+def test_a_number_of_thousands_may_be_written_with_a_separator(answer, state):
+    assert catalogue.load("21.q4").judge(answer).state == state
+
+
 @pytest.mark.parametrize("lesson", ["04", 4, "04_alignment_scores"])
 def test_progress_shows_one_lesson_alone(lesson, capsys):
     check("04.dot", right)

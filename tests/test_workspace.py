@@ -806,9 +806,66 @@ def test_an_answer_in_a_block_or_indented_or_behind_a_prompt_is_answered(clone, 
     assert done.rows[0].here == "answered" and "nowhere defined" not in "\n".join(done.remarks)
 
 
-def test_the_lesson_itself_is_named_in_one_sentence(clone):
-    said = submit(clone, "02", own(clone, "notebooks")).remarks
-    assert said == ["This seems to be lesson 02 itself: the tasks are in the notebook of its exercises."]
+def test_the_lesson_itself_is_refused_and_what_was_handed_in_stays(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    handed_in = submit(clone, "02").path.read_bytes()
+    with pytest.raises(CourseError, match="is lesson 02 itself: your answers are in the notebook of its exercises"):
+        submit(clone, "02", own(clone, "notebooks"))
+    assert (clone / "my_course/handed_in/02_weighted_sums.ipynb").read_bytes() == handed_in
+
+
+def checked(cell):
+    """What progress keeps after a check that passed."""
+    return lambda entry: entry.update(state="passed", passed=True, attempts=1, cell=state.digest(cell))
+
+
+def test_submit_names_a_checked_answer_above_the_one_that_counts(clone):
+    """As when the right answer is written in a new cell above an old attempt, and both are above the check."""
+    write_into(own(clone), answered("def softmax(scores, temperature=1.0):\n    return scores"))
+
+    def work(cells):
+        (old,) = [place for place, cell in enumerate(cells) if cell["source"].startswith("def softmax(")]
+        cells.insert(old, code(SOFTMAX))
+
+    write_into(own(clone), work)
+    state.change("02.softmax", checked(SOFTMAX))
+    done = submit(clone, "02")
+    assert done.rows[0].checked == CHANGED
+    said = "\n".join(done.remarks)
+    assert re.search(
+        r"02.softmax: `softmax` is defined in code cells (\d+) and (\d+). The one in cell \2 counts, and your last check",
+        said,
+    )
+
+
+def test_submit_names_what_only_a_cell_below_the_check_defines(clone):
+    write_into(own(clone), answered(SOFTMAX.replace("return (scores", "return F.softmax(scores")))
+    write_into(own(clone), lambda cells: cells.append(code("import torch.nn.functional as F")))
+    assert "uses `F`, which only a cell below its check defines: move that cell" in "\n".join(
+        submit(clone, "02").remarks
+    )
+
+
+@pytest.mark.parametrize(
+    ("magic", "here"), [("%%time", "answered"), ("%%timeit", "missing"), ("%%writefile a.py", "missing")]
+)
+def test_submit_reads_a_cell_with_a_magic_as_grading_runs_it(clone, magic, here):
+    def work(cells):
+        (cell,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]
+        cell["source"] = f"{magic}\n{SOFTMAX}"
+        answered("def masked_softmax(scores, mask):\n    return softmax(scores)")(cells)
+
+    write_into(own(clone), work)
+    done = submit(clone, "02")
+    assert done.rows[0].here == here
+    assert ("uses `softmax`, which no cell" in "\n".join(done.remarks)) == (here == "missing")
+
+
+def test_submit_says_that_a_checked_answer_is_not_saved(clone):
+    state.change("02.softmax", checked(SOFTMAX))
+    assert "Checked in JupyterLab, but without an answer in the saved file: 02.softmax. Save the notebook" in "\n".join(
+        submit(clone, "02").remarks
+    )
 
 
 def test_an_answer_that_its_check_does_not_reach_is_named(clone):

@@ -321,7 +321,7 @@ shares["rotary positions"] = shares_right(trained(turn=turn))
 table(shares, headings, digits=2)
 
 # %% [markdown]
-# With rotary positions, the model also gets nearly all answers right. Many language models use them, including Llama 3 (Grattafiori et al., 2024).
+# With rotary positions, the model also gets nearly all answers right. Many language models use such positions, including Llama 3 (Grattafiori et al., 2024).
 #
 # ## What happens beyond the trained lengths?
 #

@@ -198,7 +198,7 @@ for target in (6.0, 1.0):
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 depends on all scores.
 #
-# The last two lines show what the gate learns. If a larger answer would lower the loss, as with a target of 6, a step raises the expert's score. If a smaller one would, as with a target of 1, a step lowers the score, and a different expert may win next time.
+# The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises the expert's score. If less of it would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
 # A **switch** (Fedus et al., 2021) takes the second approach. It uses only the expert with the largest probability and multiplies its output by this probability:
 #

@@ -4,6 +4,7 @@ A lesson's are written in its `questions.md`, which `question_file.py` reads.
 """
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -96,7 +97,7 @@ class NumberQuestion(_Asked):
         """Judge a number."""
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put a number in place of the dots: `check("{self.id}", 0.5)`.')
-        number = as_number(answer)
+        number = self._in_thousands(answer) or as_number(answer)
         if number is None:
             return Answered(
                 "not attempted", f'The answer should be a number, as in `check("{self.id}", 0.5)`, not {shown(answer)}.'
@@ -108,6 +109,11 @@ class NumberQuestion(_Asked):
             if near(wrong):
                 return Answered("failed", f"{number:g} is not right. {sentence}", f"{wrong:g}")
         return Answered("failed", f"{number:g} is not right. {self.otherwise}".rstrip())
+
+    def _in_thousands(self, answer):
+        """Return what a text such as "12,288" means where thousands are asked for; 0 where it is no such text, or they are not."""
+        grouped = isinstance(answer, str) and re.fullmatch(r"[1-9]\d{0,2}([,. ']\d{3})+", answer.strip())
+        return float(re.sub(r"\D", "", answer)) if grouped and self.answer >= 1000 else 0
 
 
 @dataclass(frozen=True)

@@ -401,7 +401,7 @@ def _what_comes_next(groups):
     begun = [number for number, rows in groups.items() if _begun(rows)]
     if begun and (left := _left(groups[begun[-1]])):
         _, id, title, *_ = left[0]
-        return f"Next comes {id}, {title}."
+        return f"Next comes {id}, {title}{'' if title.endswith('?') else '.'}"
     following = [number for number in groups if not begun or number > begun[-1]]
     if not following:
         return "You have finished the last lesson."

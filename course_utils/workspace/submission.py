@@ -76,16 +76,22 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
+    _refuse_the_lesson(path, notebook.cells, number_of(name))
     target = root / HANDED_IN / f"{name}.ipynb"
     texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
     elsewhere = {name for each in texts for name in DEFINED.findall(each)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python would say of the learner's code, which is only parsed
         skipped = dict(_no_python(notebook.cells))
-        cells = tuple("" if place in skipped else cell for place, cell in enumerate(notebook.cells))
+        cells = tuple("" if place in skipped else _as_graded(cell) for place, cell in enumerate(notebook.cells))
         broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
         rows = [_row(task, cells, broken) for task in catalogue.by_lesson()[number_of(name)]]
         remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere)]
+    if unsaved := [row.task for row in rows if row.here in ("not attempted", "missing") and row.checked == CHANGED]:
+        remarks.append(
+            f"Checked in JupyterLab, but without an answer in the saved file: {', '.join(unsaved)}. "
+            "Save the notebook, and run this again."
+        )
     stays = target.exists() and not any(row.here == "answered" for row in rows)
     if not stays:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -111,6 +117,16 @@ def _read(path, name):
             f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
         )
     return notebook, clean, text
+
+
+def _refuse_the_lesson(path, cells, number):
+    """Refuse a lesson's own notebook, which checks its questions and no task, before it takes the place of what was handed in."""
+    checked = {found for cell in cells for found in CHECK.findall(cell)}
+    tasks, questions = (
+        {each.id for each in known} for known in (catalogue.by_lesson()[number], catalogue.questions_of(number))
+    )
+    if checked & questions and not checked & tasks:
+        raise CourseError(f"{path} is lesson {number} itself: your answers are in the notebook of its exercises.")
 
 
 def _clean(plain, name):
@@ -145,15 +161,33 @@ def _row(task, cells, broken):
     entry = state.read().get(task.id, {})
     if not entry.get("attempts"):
         return Row(task.id, here, "")
-    if text and "cell" in entry and entry["cell"] not in {state.digest(cells[n]) for n in definitions(cells, name)}:
+    counts = _place_that_counts(cells, name, check)
+    if counts is None or "cell" in entry and entry["cell"] != state.digest(cells[counts]):
         return Row(task.id, here, CHANGED)
     return Row(task.id, here, entry.get("state", ""))
 
 
 def _what_counts(cells, name, check):
     """Return the definition that is graded: the one that the last check was given, or the last of all where that was empty."""
-    given = definition(cells, name, last=check) if check >= 0 else ""
-    return given if fingerprint(given) else definition(cells, name)
+    place = _place_that_counts(cells, name, check)
+    return "" if place is None else definition(cells, name, last=place)
+
+
+def _place_that_counts(cells, name, check):
+    """Return the cell of the definition that is graded; None where there is none."""
+    places = definitions(cells, name)
+    above = [place for place in places if place <= check]
+    if above and fingerprint(definition(cells, name, last=check)):
+        return above[-1]
+    return places[-1] if places else None
+
+
+def _as_graded(cell):
+    """Return what a cell defines where a class is graded: of magics for a whole cell, only those that time or capture it run it."""
+    magic = re.match(r"\s*%%(\w+)[^\n]*\n?", cell)
+    if magic is None:
+        return cell
+    return cell[magic.end() :] if magic[1] in ("time", "prun", "capture") else ""
 
 
 def _keeps_placeholder(text):
@@ -183,11 +217,10 @@ def _remarks(cells, number, broken, elsewhere):
     """
     exercises = catalogue.by_lesson()[number]
     checked = {found for cell in cells for found in CHECK.findall(cell)}
-    if not checked.intersection(task.id for task in exercises):
-        if checked.intersection(question.id for question in catalogue.questions_of(number)):
-            yield f"This seems to be lesson {number} itself: the tasks are in the notebook of its exercises."
-        if not any(definitions(cells, name) or name in broken | elsewhere for name in names_by_lesson()[number]):
-            return
+    if not checked.intersection(task.id for task in exercises) and not any(
+        definitions(cells, name) or name in broken | elsewhere for name in names_by_lesson()[number]
+    ):
+        return
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     defined = defined_names(cells)
     for task in exercises:
@@ -209,6 +242,18 @@ def _remarks(cells, number, broken, elsewhere):
                 f"{task.id}: your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
                 "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
             )
+        elif below := _defined_below(answer, cells, check, given):
+            yield (
+                f"{task.id}: your answer uses `{'`, `'.join(below)}`, which only a cell below its check defines: move that cell "
+                "above the check, restart the kernel and run all cells."
+            )
+        counts, checked_last = _place_that_counts(cells, given, check), state.read().get(task.id, {}).get("cell")
+        digests = {place: state.digest(cells[place]) for place in places}
+        if checked_last in digests.values() and checked_last != digests[counts]:
+            yield (
+                f"{task.id}: `{given}` is defined in code cells {' and '.join(str(place + 1) for place in places)}. The one in cell "
+                f"{counts + 1} counts, and your last check was of another: keep the one that you mean, and delete the others."
+            )
         if len(places) > 1 and check < 0:
             yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
         if places and places[-1] > check >= 0:
@@ -225,6 +270,12 @@ def _remarks(cells, number, broken, elsewhere):
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from sandbox_warnings(cells)
     yield from _questions(cells, number, checked)
+
+
+def _defined_below(answer, cells, check, given):
+    """Return the names that an answer uses and that only cells below its check define: there, it stops when the notebook runs from the top."""
+    above = defined_names(cells[: check + 1]) if check >= 0 else None
+    return undefined_names(answer, above and above | {given})
 
 
 def _no_python(cells):

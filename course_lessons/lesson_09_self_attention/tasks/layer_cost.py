@@ -258,5 +258,5 @@ for name, logarithms, example, layers in (
     ("logarithm_to_base_10_in_floats", "quotients of logarithms to base 10", "log10(512) / log10(8) gives slightly more than 3, and rounding up gives 4", lambda n, k: ceil(log10(n) / log10(k))),
     ("logarithm_in_float32", "logarithms in float32, as PyTorch computes them,", "the logarithm of 371293 to base 13 becomes slightly more than 5, and rounding up gives 6", lambda n, k: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log())),
 ):  # fmt: skip
-    said = f"Convolution: {logarithms} are inexact where n is a power of k: {example}. {BY_HAND}"
+    said = f"Convolution: {logarithms} can be inexact where n is a power of k: {example}. {BY_HAND}"
     task.changed(name, said, {LAYERS: layers})
