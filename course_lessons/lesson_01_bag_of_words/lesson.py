@@ -467,6 +467,15 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 #
 # On real sentences, logistic regression on a sum of word vectors gets about four in five reviews right, but it is bound to fail in two ways. Its linear score gets at most three of "good", "bad", "not good" and "not bad" right. And whatever we compute from the sum, we get one review of each contrast pair wrong.
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | elsewhere |
+# | --- | --- | --- | --- |
+# | sum of word vectors | neural bag of words; with the mean, deep averaging network (Iyyer et al., 2015) | `nn.EmbeddingBag`, `mode="sum"`, `padding_idx=0` | fastText (Joulin et al., 2017): the mean, also of n-grams |
+# | one number per word | logistic regression on word counts | `nn.Linear(V, 1)` | scikit-learn: `CountVectorizer`, `LogisticRegression` |
+# | `encode`: ids and mask | tokenization | `nn.utils.rnn.pad_sequence` | Hugging Face: a tokenizer's `input_ids`, and `attention_mask` with 1 for words |
+# | shuffled batches of 128 | mini-batches | `DataLoader`, with `encode` in its `collate_fn` | Hugging Face: `Trainer`, `per_device_train_batch_size` |
+#
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a number or with a letter in quotes.

@@ -398,6 +398,23 @@ for model in models[3]:
 #
 # Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, it is the words, not θ, that ask the question. Is that enough for the four cases?
 #
+# ## Where you will meet this
+#
+# | here | in papers | in PyTorch | in Hugging Face's `transformers` |
+# | --- | --- | --- | --- |
+# | fixed attention | attention pooling | `F.scaled_dot_product_attention`, the query a parameter | `SiglipMultiheadAttentionPoolingHead` |
+# | several θs | seed vectors in Lee et al. (2019) | a query of several rows | none |
+# | MLP attention | word attention in Yang et al. (2016) | `nn.Linear`, `nn.Tanh`, `nn.Linear` | none |
+# | mask: True for words | score set to $-\infty$ | `masked_fill(~mask, -torch.inf)` | `attention_mask`: 1 for words, 0 for padding |
+# | temperature | τ, or its inverse β | divide before `softmax` | `temperature` in `generate` |
+
+# %% tags=["nbval-check-output"]
+# by default, PyTorch divides the scores by √D
+attend = nn.functional.scaled_dot_product_attention
+by_library = attend(theta_1[None], two_words, two_words, scale=1.0)  # 1 D
+torch.allclose(by_library[0], fixed_attention(two_words, theta_1)[0])
+
+# %% [markdown]
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a number or with a letter in quotes.

@@ -111,7 +111,7 @@ def course_folder() -> Path:
 
 
 def course_of(workspace: Path) -> Path:
-    """Return the folder that the built notebooks lie in for whoever has their copies in `desk`: a clone has its own."""
+    """Return the folder that the built notebooks lie in for whoever has their copies in `workspace`: a clone has its own."""
     return workspace if is_clone(workspace) or not PUBLISHED.is_dir() else PUBLISHED
 
 

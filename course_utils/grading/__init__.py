@@ -1,4 +1,4 @@
-"""Grades a class: `grade.grade_class` leads through it.
+"""Grades a class: `pipeline.grade_class` leads through it.
 
     ingest: submissions --> judging: a process in the sandbox, and the judge --> storage: a journal --> reports: results
 

@@ -395,7 +395,7 @@ class _Run:
         return self._limits.whole - self._spent
 
     def _ask(self, request, seconds, *more):
-        """Ask what may take so many seconds, and longer where the machine is busy; return the reply and what it took, less for as much."""
+        """Ask what may take so many seconds, and longer where the machine is busy; return the reply."""
         began, times = time.monotonic(), load_factor()
         try:
             return self._sandbox._ask(request | {"seconds": seconds, "waiting": times}, times * seconds + GRACE, *more)
