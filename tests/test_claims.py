@@ -259,9 +259,7 @@ def _(numbers):
 def _(numbers):
     dot, general, perceptron = (numbers(f"Row {name}:") for name in ("dot", "general", "perceptron"))  # four worlds
     lead = [ours - max(others) for ours, *others in zip(perceptron, dot, general, strict=True)]
-    table = numbers.shown[
-        numbers.shown.index("right at 12 words") :
-    ]  # not the last one with these rows, which is that of the costs
+    table = numbers.shown.partition("right at 12 words")[2]  # the last one with these rows is that of the costs
     rows = [NUMBER.findall(re.search(rf"\n{name} .*", table)[0]) for name in ("dot", "general", "perceptron")]
     at_12, at_16 = zip(*((float(row[0]), float(row[3])) for row in rows), strict=True)
     return min(lead[:2]) > 0.2 and at_12[2] > max(at_12[:2]) and at_16[2] < min(at_16[:2]) - 0.3

@@ -147,9 +147,7 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
         head = f'<span id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
         return f"{head}\n: {meaning[0].upper()}{meaning[1:]}{f' ({back})' if back else ''}\n"
 
-    return ENTRY.sub(entry, text).replace(
-        ". The site adds the lessons that introduce it.", ", with the lessons that introduce it."
-    )
+    return ENTRY.sub(entry, text)
 
 
 def _anchor(term):

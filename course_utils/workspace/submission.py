@@ -32,6 +32,7 @@ from course_utils.grading.ingest.notebook_file import (
     parse,
     read_own,
 )
+from course_utils.grading.sandbox.protocol import MAGICS
 from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
@@ -76,7 +77,8 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
-    _refuse_the_lesson(path, notebook.cells, number_of(name))
+    checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
+    _refuse_the_lesson(path, checked, number_of(name))
     target = root / HANDED_IN / f"{name}.ipynb"
     texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
     elsewhere = {name for each in texts for name in DEFINED.findall(each)}
@@ -85,8 +87,9 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         skipped = dict(_no_python(notebook.cells))
         cells = tuple("" if place in skipped else _as_graded(cell) for place, cell in enumerate(notebook.cells))
         broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
-        rows = [_row(task, cells, broken) for task in catalogue.by_lesson()[number_of(name)]]
-        remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere)]
+        kept = state.read()
+        rows = [_row(task, cells, broken, kept.get(task.id, {})) for task in catalogue.by_lesson()[number_of(name)]]
+        remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere, kept)]
     if unsaved := [row.task for row in rows if row.here in ("not attempted", "missing") and row.checked == CHANGED]:
         remarks.append(
             f"Checked in JupyterLab, but without an answer in the saved file: {', '.join(unsaved)}. "
@@ -119,9 +122,8 @@ def _read(path, name):
     return notebook, clean, text
 
 
-def _refuse_the_lesson(path, cells, number):
+def _refuse_the_lesson(path, checked, number):
     """Refuse a lesson's own notebook, which checks its questions and no task, before it takes the place of what was handed in."""
-    checked = {found for cell in cells for found in CHECK.findall(cell)}
     tasks, questions = (
         {each.id for each in known} for known in (catalogue.by_lesson()[number], catalogue.questions_of(number))
     )
@@ -150,44 +152,39 @@ def _clean(plain, name):
     return {"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": cells}
 
 
-def _row(task, cells, broken):
+def _row(task, cells, broken, entry):
     check, name = last_check(cells, task.id, task.answer_name)
-    text = _what_counts(cells, name, check)
+    counts, text = _what_counts(cells, name, check)
     if _keeps_placeholder(text):
         return Row(task.id, "not attempted", "")
     here = (
         "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
     )
-    entry = state.read().get(task.id, {})
     if not entry.get("attempts"):
         return Row(task.id, here, "")
-    counts = _place_that_counts(cells, name, check)
     if counts is None or "cell" in entry and entry["cell"] != state.digest(cells[counts]):
         return Row(task.id, here, CHANGED)
     return Row(task.id, here, entry.get("state", ""))
 
 
 def _what_counts(cells, name, check):
-    """Return the definition that is graded: the one that the last check was given, or the last of all where that was empty."""
-    place = _place_that_counts(cells, name, check)
-    return "" if place is None else definition(cells, name, last=place)
+    """Return the definition that is graded, as its cell and its source; None and "" where there is none.
 
-
-def _place_that_counts(cells, name, check):
-    """Return the cell of the definition that is graded; None where there is none."""
+    It is the one that the last check was given, or the last of all where that was empty.
+    """
     places = definitions(cells, name)
     above = [place for place in places if place <= check]
-    if above and fingerprint(definition(cells, name, last=check)):
-        return above[-1]
-    return places[-1] if places else None
+    if above and fingerprint(given := definition(cells, name, last=check)):
+        return above[-1], given
+    return (places[-1], definition(cells, name)) if places else (None, "")
 
 
 def _as_graded(cell):
-    """Return what a cell defines where a class is graded: of magics for a whole cell, only those that time or capture it run it."""
+    """Return what a cell defines where a class is graded: of magics for a whole cell, only some run it."""
     magic = re.match(r"\s*%%(\w+)[^\n]*\n?", cell)
     if magic is None:
         return cell
-    return cell[magic.end() :] if magic[1] in ("time", "prun", "capture") else ""
+    return cell[magic.end() :] if magic[1] in MAGICS else ""
 
 
 def _keeps_placeholder(text):
@@ -210,10 +207,10 @@ def _reaches_placeholder(body):
 # What is odd
 
 
-def _remarks(cells, number, broken, elsewhere):
+def _remarks(cells, number, broken, elsewhere, kept):
     """Give a sentence for each thing that the learner may not have meant.
 
-    `broken` are names in code cells that are no Python, `elsewhere` names that text cells define.
+    `broken` are names in code cells that are no Python, `elsewhere` names that text cells define, `kept` the progress.
     """
     exercises = catalogue.by_lesson()[number]
     checked = {found for cell in cells for found in CHECK.findall(cell)}
@@ -222,11 +219,11 @@ def _remarks(cells, number, broken, elsewhere):
     ):
         return
     names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
-    defined = defined_names(cells)
+    defined = [defined_names(cell) for cell in cells]
     for task in exercises:
         places = definitions(cells, task.answer_name)
         check, given = last_check(cells, task.id, task.answer_name)
-        answer = _what_counts(cells, given, check)
+        counts, answer = _what_counts(cells, given, check)
         if not places and given in elsewhere:
             yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
         elif not places and given == task.answer_name and given not in broken:
@@ -242,12 +239,12 @@ def _remarks(cells, number, broken, elsewhere):
                 f"{task.id}: your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
                 "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
             )
-        elif below := _defined_below(answer, cells, check, given):
+        elif check >= 0 and (below := undefined_names(answer, [*defined[: check + 1], {given}])):
             yield (
                 f"{task.id}: your answer uses `{'`, `'.join(below)}`, which only a cell below its check defines: move that cell "
                 "above the check, restart the kernel and run all cells."
             )
-        counts, checked_last = _place_that_counts(cells, given, check), state.read().get(task.id, {}).get("cell")
+        checked_last = kept.get(task.id, {}).get("cell")
         digests = {place: state.digest(cells[place]) for place in places}
         if checked_last in digests.values() and checked_last != digests[counts]:
             yield (
@@ -269,13 +266,7 @@ def _remarks(cells, number, broken, elsewhere):
     if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from sandbox_warnings(cells)
-    yield from _questions(cells, number, checked)
-
-
-def _defined_below(answer, cells, check, given):
-    """Return the names that an answer uses and that only cells below its check define: there, it stops when the notebook runs from the top."""
-    above = defined_names(cells[: check + 1]) if check >= 0 else None
-    return undefined_names(answer, above and above | {given})
+    yield from _questions(cells, number, checked, kept)
 
 
 def _no_python(cells):
@@ -293,7 +284,7 @@ def _no_python(cells):
             yield place, f"Code cell {place + 1}{names} is not Python, so grading skips it: fix it or delete it."
 
 
-def _questions(cells, number, checked) -> Iterator[str]:
+def _questions(cells, number, checked, kept) -> Iterator[str]:
     """Questions are in the lesson; an instructor may hand them out with the exercises, and then they count."""
     ids = [question.id for question in catalogue.questions_of(number)]
     if here := [name for name in ids if name in checked]:
@@ -301,6 +292,5 @@ def _questions(cells, number, checked) -> Iterator[str]:
         if left := [name for name in here if re.search(UNANSWERED.format(re.escape(name)), text)]:
             yield f"Not answered yet: {', '.join(left)}. Put an answer in place of the dots."
         return
-    progress = state.read()
-    if left := [name for name in ids if not progress.get(name, {}).get("attempts")]:
+    if left := [name for name in ids if not kept.get(name, {}).get("attempts")]:
         yield f"In the lesson, you have not answered {', '.join(left)}. The questions are not part of what you hand in."

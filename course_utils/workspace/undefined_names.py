@@ -6,7 +6,7 @@ Read from the text of cells. Nothing is run.
 import ast
 import builtins
 import symtable
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 OF_NOTEBOOKS = {"get_ipython", "display", "In", "Out", "_", "__", "___", "__name__", "__file__", "__doc__"}
 
@@ -18,34 +18,32 @@ def as_python(cell: str) -> str:
     return TransformerManager().transform_cell(cell)
 
 
-def defined_names(cells: Iterable[str]) -> set[str] | None:
-    """Return the names that an answer may use: built-in ones, and those that a cell defines or imports; None where nobody can tell.
-
-    That is where a cell imports `*`.
-
-    Args:
-        cells: the code of all cells, in which what is no Python is left out.
-    """
-    defined = OF_NOTEBOOKS | set(dir(builtins))
+def defined_names(cell: str) -> set[str] | None:
+    """Return the names that a cell defines or imports; None where nobody can tell: it imports `*`, or is no Python."""
     try:
-        for code in map(as_python, cells):
-            imports = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom))
-            if any(name.name == "*" for node in imports for name in node.names):
-                return None
-            defined.update(_defined(symtable.symtable(code, "cell", "exec")))
+        code = as_python(cell)
+        imports = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom))
+        if any(name.name == "*" for node in imports for name in node.names):
+            return None
+        return set(_defined(symtable.symtable(code, "cell", "exec")))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return defined
 
 
-def undefined_names(answer: str, defined: set[str] | None) -> list[str]:
-    """Return the names that an answer, the source of a function or a class, uses beside the defined ones, in alphabetical order."""
-    if defined is None:
+def undefined_names(answer: str, defined: Sequence[set[str] | None]) -> list[str]:
+    """Return the names that an answer uses and that are neither built in nor defined in some cells, in alphabetical order.
+
+    Args:
+        answer: the source of a function or a class.
+        defined: what each of the cells defines. There are no such names if nobody can tell it of one of them.
+    """
+    if None in defined:
         return []
     try:
-        return sorted(set(_used(symtable.symtable(answer, "answer", "exec"))) - defined)
+        used = set(_used(symtable.symtable(answer, "answer", "exec")))
     except (SyntaxError, ValueError, RecursionError):
         return []
+    return sorted(used.difference(OF_NOTEBOOKS, dir(builtins), *defined))
 
 
 def _used(table: symtable.SymbolTable, outermost: bool = True) -> Iterator[str]:

@@ -515,13 +515,11 @@ def _compiled(source, name, flags=0):
 class Shell:
     """Stands in for IPython's shell. Of all commands those that time or capture code run it; the others do nothing."""
 
-    RUN = ("time", "prun", "capture")
-
     def __init__(self, names):
         self._names = names
 
     def run_line_magic(self, name, line, *more):
-        if name not in self.RUN:
+        if name not in protocol.MAGICS:
             return None
         try:
             code = compile(line, "magic", "eval", dont_inherit=True)
@@ -530,7 +528,7 @@ class Shell:
         return eval(code, self._names)
 
     def run_cell_magic(self, name, line, cell):
-        if name in self.RUN:
+        if name in protocol.MAGICS:
             exec(_compiled(cell, f"%%{name}"), self._names)
 
     def run_cell(self, source, *more, **options):
