@@ -462,7 +462,9 @@ def test_submit_counts_what_the_check_was_given_unless_that_was_empty(clone):
     stub = "def softmax(scores, temperature=1.0):\n    raise NotImplementedError"
     write_into(own(clone), answered(SOFTMAX))
     write_into(own(clone), lambda cells: cells.append(code(stub)))
+    state.change("02.softmax", checked(SOFTMAX))
     done = submit(clone, "02")
+    assert done.rows[0].checked == "passed"
     assert done.rows[0].here == "answered" and "What that check was given counts" in "\n".join(done.remarks)
 
     def exchange(cells):
