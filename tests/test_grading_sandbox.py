@@ -20,8 +20,9 @@ from course_utils.checks.running.contract import Callback, Candidate, Case, pack
 from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Task
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.candidates import Candidates
-from course_utils.grading.judging.sandbox_client import Limits, SandboxClient
+from course_utils.grading.judging.sandbox_client import SandboxClient
 from course_utils.grading.sandbox import policy, protocol, stand_ins
 
 pytestmark = submissions.needs_sandbox

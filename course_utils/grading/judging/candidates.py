@@ -12,7 +12,7 @@ from course_utils.checks.expected import run_oracle
 from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
-from course_utils.grading.judging.sandbox_client import Again, Single
+from course_utils.grading.judging.notebook_run import CandidateCase, IsolatedRerun
 from course_utils.grading.sandbox import policy
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
@@ -30,7 +30,7 @@ MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
 
 
-def again(task, cases) -> Again:
+def isolated_rerun(task, cases) -> IsolatedRerun:
     """Return which candidates a test judges twice: before it meets them all, in pairs, each pair in a process that has met no other candidate.
 
     A test could ask all candidates first and take those for right that agree with most others. A pair is a correct one and an incorrect one, in either
@@ -42,8 +42,8 @@ def again(task, cases) -> Again:
     places = [[n for n, each in enumerate(verdicts) if each is verdict] for verdict in (True, False)]
     right, wrong = sorted(places, key=len)  # of right ones there are fewer
     if not right or len(wrong) < 2:
-        return Again()
-    singles = [Single(n, _packed([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
+        return IsolatedRerun()
+    singles = [CandidateCase(n, _packed([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
     draw = random.Random(_packed(cases))  # no learner knows the order of the cases
     pairs = [(right, wrong), (wrong, right), (wrong, wrong)]
     pairs.append(draw.choice(pairs))
@@ -52,7 +52,7 @@ def again(task, cases) -> Again:
     for first, second in pairs:
         n = draw.choice(first)
         groups.append([singles[n], singles[draw.choice([other for other in second if other != n])]])
-    return Again(verdicts, groups, singles[0])
+    return IsolatedRerun(verdicts, groups, singles[0])
 
 
 def _packed(cases):

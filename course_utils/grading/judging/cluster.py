@@ -22,8 +22,8 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging import pool
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import read_once
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.record import Result
 

@@ -18,8 +18,9 @@ from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.budget import Limits, load_factor
 from course_utils.grading.judging.notebook_grader import Grader
-from course_utils.grading.judging.sandbox_client import Limits, ServerGone, load_factor
+from course_utils.grading.judging.sandbox_client import ServerGone
 from course_utils.grading.sandbox.policy import Layers, SandboxError, limit_memory
 from course_utils.grading.storage.journal import GAVE_UP
 from course_utils.grading.storage.record import Result
