@@ -341,16 +341,6 @@ def _(numbers):
     return new > 150 and share > 0.8
 
 
-@claim("05", "In our run, the model trained here is close to the other five or slightly below them.")
-def _(numbers):
-    five, own = (
-        re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
-    )
-    curves = [[list(map(float, NUMBER.findall(curve)))[::2] for curve in kind] for kind in (five, own)]
-    differences = [abs(a - b) for both in zip(*curves, strict=True) for a, b in zip(*both, strict=True)]
-    return len(differences) > 9 and max(differences) < 0.2
-
-
 @claim("06", "and it gets every word right.")
 def _(_):
     shown = shown_before("06", "and it gets every word right.")

@@ -292,7 +292,7 @@ print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 #
 # ## The model translates
 #
-# Now the model is no longer given the right words: at each step, the decoder writes the most probable word and reads it at the next. Does it translate "boy called girls" correctly?
+# Now the decoder writes the most probable word at each step and reads it at the next. Does it translate "boy called girls" correctly?
 
 
 # %%
@@ -416,7 +416,7 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, the models get nearly all the sentences right. Your model also gets more than four fifths of the new four-word sentences right, so it has done more than memorise sentences. At six words, the models get somewhat fewer than half right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five or slightly below them.
+# Up to three words, the models get nearly all the sentences right. Your model also gets more than four fifths of the new four-word sentences right, so it has done more than memorise sentences. At six words, the models get somewhat fewer than half right on average, and at twelve, the curve for whole sentences has fallen to 0.
 #
 # ## Is the vector too small?
 #
@@ -435,9 +435,9 @@ print(f"64 numbers:         {64 * 32} bits")
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. Even 32 entries have 1,024 bits, and three words need only 16, but after 600 steps, fewer than half of the three-word sentences come through on average. A larger vector also makes the network larger, and the table does not say which of the two helps.
+# The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. A larger vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail here even at three words: after 3,000 steps, in one run at each of three learning rates, they get at most 14% of these sentences right. At twelve words, even the best version fails on most sentences.
+# Plain cells fail here even at three words, as they did in one run of 3,000 steps at each of three learning rates. At twelve words, even the best version fails on most sentences.
 #
 # ## Real sentences
 #
@@ -548,7 +548,7 @@ for caption in [
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences, and in our three captions, mostly the first words come through. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training helps, and so does a larger vector in a larger network, but most twelve-word sentences still fail. More training sentences may also help.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences, and in our three captions, mostly the first words come through. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no clear gain, as an exercise shows.
 #
