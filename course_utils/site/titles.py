@@ -44,6 +44,7 @@ TITLES = {
     "Milakov and Gimelshein 2018": {"Online normalizer calculation for softmax": "1805.02867"},
     "Mishra et al. 2018": {"A Simple Neural Attentive Meta-Learner": "1707.03141"},
     "Mnih et al. 2014": {"Recurrent Models of Visual Attention": "1406.6247"},
+    "Nadaraya 1964": {"On Estimating Regression": "https://doi.org/10.1137/1109020"},
     "Och & Ney 2003": {"A Systematic Comparison of Various Statistical Alignment Models": "https://aclanthology.org/J03-1002/"},
     "Olsson et al. 2022": {"In-context Learning and Induction Heads": "2209.11895"},
     "Ouyang et al. 2022": {"Training language models to follow instructions with human feedback": "2203.02155"},
