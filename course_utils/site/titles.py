@@ -18,6 +18,7 @@ TITLES = {
     "Devlin et al. 2019": {"BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding": "1810.04805"},
     "Dong et al. 2021": {"Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth": "2103.03404"},
     "Elhage et al. 2021": {"A Mathematical Framework for Transformer Circuits": "https://transformer-circuits.pub/2021/framework/index.html"},
+    "Elliott et al. 2016": {"Multi30K: Multilingual English-German Image Descriptions": "1605.00459"},
     "Fan et al. 2018": {"Hierarchical Neural Story Generation": "1805.04833"},
     "Fedus et al. 2021": {"Switch Transformers: Scaling to Trillion Parameter Models with Simple and Efficient Sparsity": "2101.03961"},
     "Glorot and Bengio 2010": {"Understanding the difficulty of training deep feedforward neural networks": "https://proceedings.mlr.press/v9/glorot10a.html"},
