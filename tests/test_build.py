@@ -142,8 +142,8 @@ def no_kernel(monkeypatch):
     """Names what would be executed, and executes nothing."""
     executed = []
 
-    def pretend(notebook, root, folder, timeout, handles):
-        executed.append(handles["target"].built)
+    def pretend(notebook, root, folder, timeout, on_start):
+        executed.append(on_start.args[0].target.built)
         return notebook
 
     monkeypatch.setattr(builder, "execute", pretend)
