@@ -3,7 +3,7 @@
 import pytest
 import torch
 from script_loader import program
-from test_tasks import solution_of
+from tasks import solution_of
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD

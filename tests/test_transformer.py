@@ -249,7 +249,7 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
 
 @some
 @given(seed=SEEDS)
-def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_are_followed(seed):
+def test_a_cache_that_outgrows_its_room_equals_the_pass_over_all_words_at_once(seed):
     """37 words need more room four times; before each of them the hypotheses are dealt out anew."""
     model, (source, _), hypotheses, length = model_of(longest=41), batch_of(V, seed), 3, 37
     generator = drawn(seed)
