@@ -7,16 +7,15 @@ which sentence no longer holds. Sentences about stored measurements need no such
 import json
 import math
 import re
-from pathlib import Path
 
 import pytest
 import torch
+from repository import ROOT
 
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
 from course_utils.translation.scores import share_in_order
 
-ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-\d+)?")
 CLAIMS = []
 

@@ -29,7 +29,6 @@ from course_utils.data.generated_reviews import (
     NEGATIVE,
     POSITIVE,
     GeneratedReviews,
-    bag_of_words_ceiling,
     contrast_pairs,
     four_cases,
     generate_reviews,
@@ -486,6 +485,21 @@ def test_the_same_seed_gives_the_same_reviews_and_another_others():
 def test_a_share_outside_0_to_1(name, share):
     with pytest.raises(CourseError, match=f"{name} is a share"):
         generate_reviews(10, 0, **{name: share})
+
+
+def bag_of_words_ceiling(reviews):
+    """Return the accuracy (0 to 1) that no bag-of-words model exceeds but by luck: facts (a) and (b) of `generated_reviews.py`.
+
+    Its error is at least the smallest of the four cells polarity × negation, and half of the contrasts.
+    """
+    negated = torch.tensor([kind == "negated" for kind in reviews.kind])
+    contrast = torch.tensor([kind == "contrast" for kind in reviews.kind])
+    cells = [
+        ((reviews.polarity == polarity) & (negated == is_negated) & ~contrast).sum().item()
+        for polarity in (1, -1)
+        for is_negated in (True, False)
+    ]
+    return 1 - (min(cells) + contrast.sum().item() / 2) / len(reviews)
 
 
 @pytest.mark.parametrize("negation", [0.2, 0.3, 0.5, 0.8])

@@ -18,8 +18,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from lesson_03_tasks import FOUR
+from repository import ROOT
 from submissions import notebook
-from test_tasks import as_answer
+from tasks import as_answer
 
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
@@ -45,7 +46,6 @@ from course_utils.grading.ingest.tampering import find_tampering
 from course_utils.grading.reports.points import graded, score
 from course_utils.grading.storage.record import Person, Result, Verdict
 
-ROOT = Path(__file__).parents[1]
 KNOWN = names_by_lesson()
 TASKS = {task.id: task for asked in catalogue.by_lesson().values() for task in asked}
 

@@ -61,7 +61,7 @@ def test_not_attempted_is_no_attempt(course_folder, capsys):
 
 
 @pytest.mark.parametrize("task_id", ["04.dot", "12.encoder_layer"])
-def test_what_is_handed_over_after_a_call_that_gives_nothing_is_told_to_be_the_function_itself(task_id):
+def test_who_hands_over_what_a_call_returned_is_told_to_hand_over_the_function(task_id):
     report = check(task_id, print(end=""))
     name = catalogue.load(task_id).answer_name
     assert report.state == "not attempted" and report.message.endswith(f'`check("{task_id}", {name})`.')
@@ -92,7 +92,7 @@ def test_solution_after_an_attempt_or_by_force(capsys):
     assert "def dot(state, hidden)" in out and "SOLUTION" not in out
 
 
-def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_there_already(monkeypatch):
+def test_a_solution_is_shown_as_code_without_its_docstring(monkeypatch):
     monkeypatch.setattr(
         catalogue,
         "answers",
@@ -536,9 +536,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 
-def test_a_letter_from_the_page_as_it_was_built_does_not_count_before_the_own_order_was_seen(
-    course_folder, monkeypatch, capsys
-):
+def test_a_letter_of_the_built_page_does_not_count_before_ones_own_order_was_shown(course_folder, monkeypatch, capsys):
     question = catalogue.load("02.q1")
     assert question.options(1) != question.options(0)
     monkeypatch.setattr(state, "seed", lambda say: 1)

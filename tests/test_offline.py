@@ -4,18 +4,17 @@ Not here: lessons on real data, which the build and nbval run.
 """
 
 import re
-from pathlib import Path
 
 import jupytext
 import nbclient
 import pytest
 import sampling
+from repository import ROOT
 
 from course_utils.base.paths import name_of
 from course_utils.data.loading import load_reviews
 from course_utils.models.sentiment import build_vocabulary
 
-ROOT = Path(__file__).parents[1]
 WITH_DATA = [
     path
     for path in sorted(ROOT.glob("course_lessons/*/lesson.py"))
