@@ -355,7 +355,7 @@ def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
 def test_a_report_says_what_helps_then_what_came_then_the_input():
     report = judge_answer(catalogue.load("04.dot"), lambda s, h: s @ h.mT + 1)
     for shown in (report._repr_html_().lower(), str(report).lower()):
-        order = [report._finding.sentence.lower(), "expected", "received", report.case.name.lower(), "state"]
+        order = [report._finding.text.lower(), "expected", "received", report.case.name.lower(), "state"]
         places = [shown.index(order[0])]
         for words in order[1:]:
             places.append(shown.index(words, places[-1] + 1))

@@ -29,6 +29,13 @@ class Finding:
     expected: object = None
     received: object = None
     steady: bool = True
+    altered: str = ""  # said before it, of an input that the answer alters
+    hints: tuple[str, ...] = ()  # said after it
+
+    @property
+    def text(self) -> str:
+        """All that is said of it."""
+        return self.altered + " — ".join(filter(None, (self.sentence, " ".join(self.hints))))
 
 
 def scale(expected: torch.Tensor) -> float:

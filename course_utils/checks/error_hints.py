@@ -14,7 +14,7 @@ from keyword import kwlist
 import torch
 
 from course_utils.checks.running.contract import Case, Failure, Outcome, is_float
-from course_utils.checks.task import Task
+from course_utils.checks.task import Mistake, Task
 
 PRODUCT = "in a matrix product the last axis on the left must be as long as the second to last on the right"
 WHOLE = "ids and indices must be whole numbers: `.long()` converts them."
@@ -123,19 +123,21 @@ INSIDE = {
     "'tuple' object": (".", tuple),
 }
 AT_MOST = 300  # characters of a message or a line that are searched with patterns: both may be made to take for ever
+REVERSED = "all_axes_reversed"  # the name of this mistake in tasks, too
 ALIKE = 0.7  # of get_close_matches, from which a name is taken for another one misspelt
 
 
-def hint_for_error(task: Task, case: Case, failure: Failure) -> str:
-    """Return what the message of an exception means, as far as it is known; else nothing."""
+def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]:
+    """Return what the message of an exception means and what the lines show, as far as it is known."""
+    if hint := misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure):
+        return (hint,)
     words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
     if "values to unpack" in failure.message:
         words = _unpacked(failure)
     if "recursion" in failure.message and hasattr(torch, task.answer_name):
         words += f" If you mean PyTorch's function of this name, write `torch.{task.answer_name}`."
-    if turned := _turned(task, case, failure):
-        words = f"{words} {turned[1]}".strip()
-    return misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure) or words
+    _, reversal = _reversal(task, case, failure) or (0, "")
+    return tuple(filter(None, (words, reversal)))
 
 
 # Names and arguments, which are the answer's own, whatever it was given
@@ -220,20 +222,15 @@ def _close(name, names):
 # What the lines around the place show
 
 
-def hint_for_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
-    """Return a hint for the line that raised, or ""."""
+def mistake_in_a_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Mistake | None:
+    """Return the Mistake that the lines around an exception show, or None."""
     for case, outcome in zip(cases, outcomes, strict=False):
-        if outcome.failure and (turned := _turned(task, case, outcome.failure)):
-            return f"In line {turned[0]}, {turned[1]}"
-    return ""
+        if outcome.failure and (found := _reversal(task, case, outcome.failure)):
+            return Mistake(REVERSED, "In line {}, {}".format(*found))
+    return None
 
 
-def without_slip(sentence: str, slip: str) -> str:
-    """Return the sentence on an exception without the part that `hint_for_line` repeats."""
-    return sentence.replace(slip.partition(", ")[2], "").rstrip(" —")
-
-
-def _turned(task, case, failure):
+def _reversal(task, case, failure):
     """Return (number of a line, what `.T` does in it) where it turns a tensor of three axes; else None."""
     axes = {name: arg.dim() for name, arg in zip(task.names, case.args, strict=False) if isinstance(arg, torch.Tensor)}
     axes |= dict.fromkeys((match[1] for _, text, _ in lines_of(failure) if (match := re.match(r"\s*(\w+) =", text))), 0)
@@ -241,10 +238,8 @@ def _turned(task, case, failure):
         of_three = here and "batch2" in failure.message and text.count("@") == 1  # as both sides of this product are
         for name in re.findall(r"(\w+)\.T\b", text.partition("#")[0]):
             if (axes.get(name) or 3 * of_three) > 2:
-                return (
-                    number,
-                    f"`{name}.T` reverses the order of all axes, the batch included. `.mT` swaps only the last two.",
-                )
+                hint = f"`{name}.T` reverses the order of all axes, the batch included. `.mT` swaps only the last two."
+                return number, hint
     return None
 
 

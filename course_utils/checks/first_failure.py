@@ -7,7 +7,7 @@ import torch
 from course_utils.base import trees
 from course_utils.checks.compare import Finding, close, describe, difference, scale
 from course_utils.checks.expected import NEAR, Expected
-from course_utils.checks.failure_message import describe_failure, failure_message
+from course_utils.checks.failure_message import describe_failure, hints_for_failure
 from course_utils.checks.running.contract import Case, Outcome, float_paths, is_float
 from course_utils.checks.task import Task
 
@@ -42,7 +42,7 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
     if case.raises:
         return _raised_wrong(task, case, outcome)
     if outcome.status != "value":
-        return Finding("error", failure_message(task, case, outcome))
+        return describe_failure(task, case, outcome)
     if outcome.unstable:
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
         return Finding("value", again, steady=False)
@@ -56,8 +56,8 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
         finding = Finding("value", task.mismatch_function(case, right.value, outcome.value))
     if finding and outcome.mode_matters:
         return replace(finding, sentence=f"{finding.sentence} {WRONG_IN_BOTH_MODES}")
-    if finding:
-        return _also_altered(task, case, outcome, finding)
+    if finding:  # an altered input may be why the value is wrong
+        return replace(finding, altered=alters_first(task, case, outcome)) if finding.kind == "value" else finding
     if outcome.mode_matters:
         return Finding("value", OTHER_MODE, steady=False)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
@@ -82,18 +82,12 @@ def _raised_wrong(task, case, outcome):
         return Finding(
             "value", f"For this input {case.raises} should be raised; your function returned {describe(outcome.value)}."
         )
-    if outcome.status == "error" and case.raises not in outcome.failure.kinds:
-        return Finding(
-            "error", f"For this input {case.raises} should be raised. {failure_message(task, case, outcome)}"
-        )
-    return None if outcome.status == "error" else Finding("error", failure_message(task, case, outcome))
-
-
-def _also_altered(task, case, outcome, finding):
-    """Return a Finding on a value that mentions altered inputs first, because they may be the cause of the wrong value."""
-    if finding.kind != "value" or not outcome.changed:
-        return finding
-    return replace(finding, sentence=f"{alters_first(task, case, outcome)}{finding.sentence}")
+    if outcome.status == "error" and case.raises in outcome.failure.kinds:
+        return None
+    finding = describe_failure(task, case, outcome)
+    if outcome.status == "error":
+        return replace(finding, sentence=f"For this input {case.raises} should be raised. {finding.sentence}")
+    return finding
 
 
 def alters_first(task: Task, case: Case, outcome: Outcome) -> str:
@@ -104,15 +98,15 @@ def alters_first(task: Task, case: Case, outcome: Outcome) -> str:
 def _gradient_wrong(task, case, outcome, right, reach=None):
     if outcome.gradients is None or task.gradient_optional:
         return None
-    if outcome.gradient_failure:
-        if "modified by an inplace operation" in outcome.gradient_failure.message:
+    if failure := outcome.gradient_failure:
+        if "modified by an inplace operation" in failure.message:
             return Finding(
                 "gradient",
                 f"{RIGHT}you write into a tensor whose old numbers PyTorch still needs for the gradient. "
                 "Make a new tensor instead: masked_fill, torch.where, `a = a + b` instead of `a += b`.",
             )
-        sentence = f"{RIGHT}your function fails when gradients are required: {describe_failure(task, case, outcome.gradient_failure)}"
-        return Finding("gradient", sentence)
+        sentence = f"{RIGHT}your function fails when gradients are required: {failure.type}: {failure.message}"
+        return Finding("gradient", sentence, hints=hints_for_failure(task, case, failure))
     rooms = reach or [None] * len(right.gradients)
     for path, expected, received, room in zip(
         float_paths(case.args), right.gradients, outcome.gradients, rooms, strict=True

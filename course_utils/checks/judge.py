@@ -11,10 +11,9 @@ import torch
 from course_utils.base import trees
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
-from course_utils.checks.error_hints import without_slip
 from course_utils.checks.expected import Expected, canonicalised
 from course_utils.checks.first_failure import alters_first, first_failure
-from course_utils.checks.match_mistake import match_mistake, match_mistake_at, with_second
+from course_utils.checks.match_mistake import match_mistake, match_mistake_at, match_second
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import GO_ON, Case, Opaque, Outcome, float_paths, holds_float64
 from course_utils.checks.task import Task
@@ -92,13 +91,11 @@ def _wrong(task, cases, outcomes, expected, found):
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = match_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
-    if (
-        mistake and not mistake.function
-    ):  # a line shows it, and what stops the answer may have said so already: once is enough
-        finding = replace(finding, sentence=without_slip(finding.sentence, mistake.sentence))
-    elif mistake and not expected.of_mistake(mistake, first).changed and (altered := alters_first(task, case, outcome)):
-        finding = replace(finding, sentence=finding.sentence.removeprefix(altered))  # said once
-        mistake = replace(mistake, sentence=altered + mistake.sentence)
+    altered = ""
+    if mistake and not mistake.function:  # a line shows it: its hint is said once
+        finding = replace(finding, hints=tuple(hint for hint in finding.hints if hint not in mistake.sentence))
+    elif mistake and not expected.of_mistake(mistake, first).changed:
+        altered = alters_first(task, case, outcome)
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -107,6 +104,7 @@ def _wrong(task, cases, outcomes, expected, found):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
+        altered=altered,
         properties=_broken_properties(task, expected, outcomes, first) if _may_break(finding) and not mistake else (),
         values_right=complete and all(finding.kind in ("gradient", "side effect") for _, finding in found),
         only_edges=complete and all(cases[i].edge for i, _ in found),
@@ -124,10 +122,10 @@ def _right(task, cases, outcomes, expected, at_hazards):
         mistake = mistake or match_mistake_at(task, cases, outcomes, expected, place)
         if task.candidates:
             broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
-            why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
+            why = mistake.sentence if mistake else next(filter(None, broken), finding.text)
             remark = f"Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: {why}"
         else:
-            why = mistake.sentence if mistake else finding.sentence
+            why = mistake.sentence if mistake else finding.text
             remark = f"Right, on every input that occurs in the lessons. A remark on one that never does, “{cases[place].name}”: {why}"
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
@@ -142,8 +140,8 @@ def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outco
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
     read = [canonicalised(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
-    if report.mistake and not report.case.edge and (told := with_second(report.mistake, task, read, expected)):
-        report.message = report.message.replace(*told)
+    if report.named and not report.case.edge and (second := match_second(report.named, task, read, expected)):
+        report.diagnosis = f"{explain.TOGETHER} The first: “{report.named.sentence}” The second: “{second.sentence}”"
     if not wrong_value or report.mistake or report.properties and task.canonical_function and not task.steps_function:
         return
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
@@ -151,7 +149,8 @@ def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outco
         return
     pairs = not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
-        report.tell(relation, alters_first(task, report.case, outcome))
+        report.relation = report.diagnosis = relation
+        report.altered = alters_first(task, report.case, outcome)
 
 
 def _urgency(case, finding):
@@ -162,7 +161,7 @@ def _urgency(case, finding):
 
 
 def _remark(task, cases, outcomes, borrowed):
-    """Something worth saying about a correct answer, or None."""
+    """Return something worth saying about a correct answer, or None."""
     if borrowed:
         return (
             f"Right, but your function calls the course's own `{borrowed[0]}`, which this exercise does not offer: write it yourself. "

@@ -7,9 +7,8 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
-from course_utils.checks.error_hints import hint_for_line
+from course_utils.checks.error_hints import mistake_in_a_line
 from course_utils.checks.expected import Expected
-from course_utils.checks.explain import TOGETHER
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.running.contract import Case, Outcome
 from course_utils.checks.task import Mistake, Task
@@ -53,30 +52,26 @@ def match_mistake(
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
             return fitting[0] if len(fitting) == 1 else None
-    slip = hint_for_line(task, cases, outcomes)
-    return Mistake("all_axes_reversed", slip) if slip else None
+    return mistake_in_a_line(task, cases, outcomes)
 
 
-def with_second(name: str, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> tuple[str, str] | None:
-    """Return (the sentence of a named mistake, the sentence on it and the only other one that together give the answer's values).
+def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> Mistake | None:
+    """Return the only mistake that gives the answer's values together with the first, or None.
 
-    None where the first alone gives them wherever there is no hazard, and where no other one, or several, would do.
+    None where the first alone gives them wherever there is no hazard.
     """
-    (first,) = [m for m in task.mistakes if m.name == name] or [None]
-    changes = getattr(first and first.function, "changes", None)
+    changes = getattr(first.function, "changes", None)
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
     fits = lambda mistake: all(alike_value(_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
     if not changes or fits(first):
         return None
     others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
     both = [
-        Mistake(f"{name} and {other.name}", other.sentence, task.variant(changes | other.function.changes))
+        Mistake(f"{first.name} and {other.name}", other.sentence, task.variant(changes | other.function.changes))
         for other in others
     ]
-    fitting = [mistake.sentence for mistake in both if fits(mistake)]
-    if len(fitting) != 1:
-        return None
-    return first.sentence, f"{TOGETHER} The first: “{first.sentence}” The second: “{fitting[0]}”"
+    fitting = [mistake for mistake in both if fits(mistake)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def match_mistake_at(

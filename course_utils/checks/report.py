@@ -36,9 +36,10 @@ PLACEHOLDER_LEFT = (
 class Report:
     """The verdict on an answer.
 
-    `state` is "not attempted", "error", "failed" or "passed"; `mistake` is the diagnosed mistake's name or None;
+    `state` is "not attempted", "error", "failed" or "passed"; `named` is the diagnosed mistake or None, and `mistake` its name;
     `relation` is the sentence on how a value without such a name hangs together with the right one, or None;
-    `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
+    `diagnosis` is the sentence on either, before which `altered` names the inputs that the answer alters, or "";
+    `remark` is said instead of all that; `kind` is what was wrong first (type, shape, finite, value, gradient,
     side effect, error) or None; `borrowed` names functions of the course's own that a correct answer calls though its exercise does
     not offer them; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
     ordinary inputs are not affected, `hazard` that a correct answer goes wrong on an input which no lesson builds.
@@ -54,6 +55,7 @@ class Report:
         printed: str = "",
         mistake: Mistake | None = None,
         properties: tuple[str, ...] = (),
+        altered: str = "",
         remark: str | None = None,
         borrowed: tuple[str, ...] = (),
         values_right: bool = False,
@@ -62,35 +64,39 @@ class Report:
     ) -> None:
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
-        self.mistake = mistake.name if mistake else None
+        self.named, self.mistake = mistake, mistake.name if mistake else None
+        self.altered, self.diagnosis = altered, mistake.sentence if mistake else ""
         self.values_right, self.only_edges, self.hazard = values_right or state == "passed", only_edges, hazard
         self.relation: str | None = None
         self.borrowed, self.properties = borrowed, properties
-        self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
-        self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
-        self._names = task.names
+        self._title, self._names, self._finding, self._shown_at = task.title, task.names, finding, None
         if state == "not attempted":
-            self.message = PLACEHOLDER_LEFT if failure else NOTHING_YET
+            remark = PLACEHOLDER_LEFT if failure else NOTHING_YET
         elif state == "passed":
-            self.message = remark or "Right, on every input it was tried on."
+            remark = remark or "Right, on every input it was tried on."
+        self.remark = remark
+
+    @property
+    def message(self) -> str:
+        """What is said first."""
+        return self.remark or self.altered + self.diagnosis or " ".join((self._finding.text, *self.properties))
 
     @property
     def shows_values(self) -> bool:
         """Whether the value itself is wrong, so that it is shown next to the expected one."""
         return self._finding is not None and self._finding.expected is not None
 
-    def tell(self, relation: str, before: str = "") -> None:
-        """Report how the value is related to the right one instead of its first fault; `before` precedes either."""
-        self.relation, self.message = relation, before + relation
-        self._finding = replace(self._finding, sentence=self._finding.sentence.removeprefix(before))  # said once
-        self._diagnosed = True
+    def _sentences(self):
+        """Return the message and, below a diagnosis, what is wrong first; that the input is altered is said once."""
+        if not self._finding or not self.diagnosis:
+            return [self.message]
+        finding = replace(self._finding, altered="") if self.altered else self._finding
+        return [self.message, f"First thing wrong ({self.kind}): {finding.text}"]
 
     def __str__(self) -> str:
-        lines = [headline(self.task, self._title, self.state), self.message]
+        lines = [headline(self.task, self._title, self.state), *self._sentences()]
         if self._finding:
-            if self._diagnosed:
-                lines.append(f"First thing wrong ({self.kind}): {self._finding.sentence}")
             lines += [f"{label}:\n{text}" for label, text in self._texts()]
         return printable("\n".join([*lines, *([self.note] if self.note else [])]))
 
@@ -128,10 +134,8 @@ class Report:
         )
 
     def _repr_html_(self):
-        parts = [_paragraph(self.message)]
+        parts = [_paragraph(sentence) for sentence in self._sentences()]
         if self._finding:
-            if self._diagnosed:
-                parts.append(_paragraph(f"First thing wrong ({self.kind}): {self._finding.sentence}"))
             parts += self._facts()
         if self.note:
             parts.append(f"<div style='opacity:.8'>{with_code(self.note)}</div>")

@@ -107,7 +107,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
     _took[task.id] = code_of(answer), time.monotonic() - began
     if answer is None:  # what a call gives whose function returns nothing
-        report.message = (
+        report.remark = (
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
             f'`check("{task.id}", {task.answer_name})`.'
         )
@@ -122,7 +122,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     if lost := history.unused_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
         if report.state == "not attempted":
-            report.message = "The earlier version holds no answer yet."
+            report.remark = "The earlier version holds no answer yet."
     return _show(report)
 
 
