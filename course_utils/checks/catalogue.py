@@ -64,17 +64,17 @@ def tasks_of(number: str) -> list[Task]:
 @cache
 def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
     """Return the questions of one lesson, in order; none where it has no file of questions."""
-    return tuple(_asked_in(number)[0])
+    return tuple(_read_questions(number)[0])
 
 
 @cache
 def predictions_of(number: str) -> tuple[Prediction, ...]:
     """Return what is to be predicted in one lesson."""
-    return tuple(_asked_in(number)[1])
+    return tuple(_read_questions(number)[1])
 
 
 @cache
-def _asked_in(number):
+def _read_questions(number):
     path = Path(_package(number).__file__).with_name(QUESTIONS)
     return read_questions(path, number) if path.is_file() else ((), ())
 

@@ -133,7 +133,7 @@ def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]
         return (hint,)
     words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
     if "values to unpack" in failure.message:
-        words = _unpacked(failure)
+        words = _wrong_count_of_names(failure)
     if "recursion" in failure.message and hasattr(torch, task.answer_name):
         words += f" If you mean PyTorch's function of this name, write `torch.{task.answer_name}`."
     _, reversal = _reversal(task, case, failure) or (0, "")
@@ -145,10 +145,10 @@ def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]
 
 def misspelt(task: Task, case: Case, failure: Failure) -> str:
     """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
-    return _arguments(task, case, failure) or _no_such_name(task, failure) or _nothing_inside(failure)
+    return _wrong_arguments(task, case, failure) or _no_such_name(task, failure) or _nothing_inside(failure)
 
 
-def _arguments(task, case, failure):
+def _wrong_arguments(task, case, failure):
     """Return which arguments an exercise hands over, where the answer itself does not take them: no line of it was run."""
     if not re.search(r"\(\) (takes|missing) .* argument", failure.message) or len(lines_of(failure)) > 1:
         return ""
@@ -168,19 +168,19 @@ def _no_such_name(task, failure):
     name = found[1] or found[2]
     if name in IMPORTS:
         return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torchs_own(name, failure)}"
-    near = {*_names(failure), *(task.names if found[1] else ())}
-    if close := _close(name, near - {name, *kwlist}):
+    near = {*_names_around(failure), *(task.names if found[1] else ())}
+    if close := _closest_name(name, near - {name, *kwlist}):
         return f"did you mean `{close}`?"
     if found[2]:
         return f"{name} has no value before this line. Was it assigned inside an `if` or a loop that did not run?"
-    if elsewhere := _elsewhere(name):
+    if elsewhere := _in_another_module(name):
         return f"did you mean `{elsewhere}`?"
-    if close := _close(name, dir(builtins)):
+    if close := _closest_name(name, dir(builtins)):
         return f"did you mean `{close}`?"
     return "no earlier line, and no cell that has been run, defines it."
 
 
-def _names(failure):
+def _names_around(failure):
     """Return the names in the lines around a failure, without attributes."""
     return re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", " ".join(text for _, text, _ in lines_of(failure)))
 
@@ -199,18 +199,18 @@ def _nothing_inside(failure):
     (prefix, thing), name = INSIDE[found[1]], found[2]
     if prefix == "." and hasattr(builtins, name):
         return f"`{name}` is a function: write `{name}(…)`."
-    elsewhere = _elsewhere(name) if prefix != "." else ""
-    close = _close(name, [each for each in dir(thing) if not each.startswith("_")])
+    elsewhere = _in_another_module(name) if prefix != "." else ""
+    close = _closest_name(name, [each for each in dir(thing) if not each.startswith("_")])
     return f"did you mean `{elsewhere or prefix + close}`?" if elsewhere or close else ""
 
 
-def _elsewhere(name):
+def _in_another_module(name):
     """Return a name with the module of PyTorch's, or Python's `math`, that has it; "" where none has."""
     modules = ((prefix, thing) for prefix, thing in INSIDE.values() if prefix != ".")
     return next((prefix + name for prefix, thing in modules if name in vars(thing)), "")
 
 
-def _close(name, names):
+def _closest_name(name, names):
     """Return the name that another one is most like, capitals aside; "" where it is like none."""
     small = {}
     for each in sorted(names):
@@ -243,7 +243,7 @@ def _reversal(task, case, failure):
     return None
 
 
-def _unpacked(failure):
+def _wrong_count_of_names(failure):
     """Return what to say where another number of values comes than there are names on the left."""
     if any(here and re.search(r"\.shape\b|\.size\(\)", text) for _, text, here in lines_of(failure)):
         return "a shape has one number for each axis, and there are not as many axes as names on the left."

@@ -40,7 +40,7 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
     """Return the first thing that is wrong with the outcome of one case as a Finding, or None."""
     case, right = expected.cases[place], expected.truth[place]
     if case.raises:
-        return _raised_wrong(task, case, outcome)
+        return _wrong_exception(task, case, outcome)
     if outcome.status != "value":
         return describe_failure(task, case, outcome)
     if outcome.unstable:
@@ -50,7 +50,7 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
         return Finding("type", PRINTED)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
-    if finding and _near(finding):
+    if finding and _may_be_rounding(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
     if finding and task.mismatch_function:
         finding = Finding("value", task.mismatch_function(case, right.value, outcome.value))
@@ -62,13 +62,13 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
         return Finding("value", OTHER_MODE, steady=False)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
         return _side_effect(task, case, outcome)
-    finding = _gradient_wrong(task, case, outcome, right)
-    if finding and _near(finding):
-        finding = _gradient_wrong(task, case, outcome, right, expected.reach(place, gradients=True))
+    finding = _wrong_gradient(task, case, outcome, right)
+    if finding and _may_be_rounding(finding):
+        finding = _wrong_gradient(task, case, outcome, right, expected.reach(place, gradients=True))
     return finding or _side_effect(task, case, outcome)
 
 
-def _near(finding):
+def _may_be_rounding(finding):
     """Return whether rounding in float32 might be all that is wrong."""
     expected, received = finding.expected, finding.received
     if not is_float(expected) or not is_float(received) or expected.shape != received.shape:
@@ -76,7 +76,7 @@ def _near(finding):
     return finding.kind in ("value", "gradient") and bool(((expected - received).abs() <= NEAR * scale(expected)).all())
 
 
-def _raised_wrong(task, case, outcome):
+def _wrong_exception(task, case, outcome):
     """Check a case in which the answer should raise an exception; return a Finding, or None."""
     if outcome.status == "value":
         return Finding(
@@ -92,10 +92,10 @@ def _raised_wrong(task, case, outcome):
 
 def alters_first(task: Task, case: Case, outcome: Outcome) -> str:
     """Return the sentence that comes first wherever an answer alters its input, "" where it does not."""
-    return f"Your function alters its input {_altered(task, case, outcome)}. " if outcome.changed else ""
+    return f"Your function alters its input {_altered_inputs(task, case, outcome)}. " if outcome.changed else ""
 
 
-def _gradient_wrong(task, case, outcome, right, reach=None):
+def _wrong_gradient(task, case, outcome, right, reach=None):
     if outcome.gradients is None or task.gradient_optional:
         return None
     if failure := outcome.gradient_failure:
@@ -148,17 +148,17 @@ def _side_effect(task, case, outcome):
         return None
     return Finding(
         "side effect",
-        f"For this input the result is right, but your function alters its input {_altered(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
+        f"For this input the result is right, but your function alters its input {_altered_inputs(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _is_list_altered(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 
-def _altered(task, case, outcome):
+def _altered_inputs(task, case, outcome):
     """Return the names of the inputs that were altered; for anything altered inside a list, the name of the list."""
-    paths = (path[:1] if _in_a_list(case, path) else path for path in outcome.changed)
+    paths = (path[:1] if _is_list_altered(case, path) else path for path in outcome.changed)
     return " and ".join(dict.fromkeys(trees.path_text(task.names, path) for path in paths))
 
 
-def _in_a_list(case, path):
+def _is_list_altered(case, path):
     """Return whether a list itself was altered: a list of tensors is, where it has lost or gained some."""
     argument = case.args[path[0]]
     return isinstance(argument, list) and (len(path) == 1 or not trees.tensors(argument))

@@ -15,7 +15,7 @@ from course_utils.checks.expected import Expected, canonicalised
 from course_utils.checks.first_failure import alters_first, first_failure
 from course_utils.checks.match_mistake import match_mistake, match_mistake_at, match_second
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import GO_ON, Case, Opaque, Outcome, float_paths, holds_float64
+from course_utils.checks.running.contract import GO_ON, Case, Outcome, float_paths, holds_float64
 from course_utils.checks.task import Task
 from course_utils.checks.validate_reply import is_valid_reply
 
@@ -30,19 +30,13 @@ def refuse(task: Task, kind: str, shown: object) -> Report:
         if kind == "callable" and shown:
             sentence = f"{shown} does not derive from nn.Module: begin it with `class {shown}(nn.Module):`."
             return Report(task, "failed", finding=Finding("type", sentence))
-        received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
+        received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or describe(shown)
         sentence = f"check was given {received}; it needs the class itself, derived from `nn.Module`: `check(…, {task.answer_name})`."
     elif kind == "class":
         sentence = f"check was given the class {shown}; it needs an instance: {shown}()."
     else:
-        sentence = (
-            f"check was given {_told(shown)}; it needs the function itself, without calling it: check(…, my_function)."
-        )
+        sentence = f"check was given {describe(shown)}; it needs the function itself, without calling it: check(…, my_function)."
     return Report(task, "failed", finding=Finding("type", sentence))
-
-
-def _told(shown):
-    return f"an object of type {shown.name}" if isinstance(shown, Opaque) else describe(shown)
 
 
 def judge(
@@ -78,14 +72,14 @@ def judge(
         broken = task.cross_case_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
     if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
-        return _right(task, cases, outcomes, expected, found)
-    report = _wrong(task, cases, outcomes, expected, found)
+        return _passed_report(task, cases, outcomes, expected, found)
+    report = _failed_report(task, cases, outcomes, expected, found)
     if explaining:
         explain_further(report, expected, raw)
     return report
 
 
-def _wrong(task, cases, outcomes, expected, found):
+def _failed_report(task, cases, outcomes, expected, found):
     """Return the Report on an incorrect answer; `found` lists what is wrong as (index of the outcome, Finding)."""
     unsteady = [(i, finding) for i, finding in found if not finding.steady]
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
@@ -111,7 +105,7 @@ def _wrong(task, cases, outcomes, expected, found):
     )
 
 
-def _right(task, cases, outcomes, expected, at_hazards):
+def _passed_report(task, cases, outcomes, expected, at_hazards):
     """Return the Report on a correct answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
     called = dict.fromkeys(name for outcome in outcomes for name in outcome.called)
     borrowed = tuple(name for name in called if not task.is_offered(name))
@@ -197,7 +191,7 @@ def _broken_properties(task, expected, outcomes, first):
     looked_at = [
         (case, outcome.value, "" if place == first else f"On another input ({case.name}): ")
         for place, (case, right, outcome) in enumerate(zip(expected.cases, expected.truth, outcomes, strict=False))
-        if outcome.status == "value" and not case.hazard and _of_the_right_size(right.value, outcome.value)
+        if outcome.status == "value" and not case.hazard and _has_the_right_size(right.value, outcome.value)
     ]
     looked_at.sort(key=lambda each: bool(each[2]))
     sentences = []
@@ -207,7 +201,7 @@ def _broken_properties(task, expected, outcomes, first):
     return tuple(filter(None, sentences))
 
 
-def _of_the_right_size(right, value):
+def _has_the_right_size(right, value):
     """Return whether a value's tensors have shapes of the right one's, and its containers hold no more than a few times as much.
 
     What a property computes for another one could take any time and memory: shapes are the answer's to choose.

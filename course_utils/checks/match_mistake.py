@@ -31,12 +31,12 @@ def match_mistake(
         (m, [expected.of_mistake(m, i) for i in everywhere])
         for m in task.mistakes
         if all(
-            alike_value(_at(outcomes, i), expected.of_mistake(m, i))
+            alike_value(_outcome_at(outcomes, i), expected.of_mistake(m, i))
             for i in dict.fromkeys((*wrong, *ordinary))
             if not cases[i].edge
         )
     ]
-    if _beside(first_failure(task, expected, wrong[0], _at(outcomes, wrong[0]))):
+    if _is_beside_value(first_failure(task, expected, wrong[0], _outcome_at(outcomes, wrong[0]))):
         tried = [(m, theirs) for m, theirs in tried if first_failure(task, expected, wrong[0], theirs[wrong[0]])]
     for alike, keep in (
         (_alike, everywhere),
@@ -47,7 +47,7 @@ def match_mistake(
     ):
 
         def same(a, b, alike=alike, keep=keep):
-            return all(alike(_at(a, i), _at(b, i)) for i in keep)
+            return all(alike(_outcome_at(a, i), _outcome_at(b, i)) for i in keep)
 
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
@@ -62,7 +62,7 @@ def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expect
     """
     changes = getattr(first.function, "changes", None)
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
-    fits = lambda mistake: all(alike_value(_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    fits = lambda mistake: all(alike_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
     if not changes or fits(first):
         return None
     others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
@@ -82,7 +82,7 @@ def match_mistake_at(
     Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
     """
     safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
-    alike = _alike if _beside(first_failure(task, expected, place, outcomes[place])) else alike_value
+    alike = _alike if _is_beside_value(first_failure(task, expected, place, outcomes[place])) else alike_value
     fitting = [
         m
         for m in task.mistakes
@@ -97,15 +97,15 @@ def match_mistake_at(
 def _may_make(mistake, outcomes, expected, i):
     """Return whether an outcome is a mistake's, or the mistake is right there, so that something else may be wrong."""
     theirs = expected.of_mistake(mistake, i)
-    return alike_value(_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
+    return alike_value(_outcome_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
 
 
-def _beside(finding):
+def _is_beside_value(finding):
     """Return whether something other than the value is wrong."""
     return finding is not None and finding.kind in ("gradient", "side effect")
 
 
-def _at(outcomes, i):
+def _outcome_at(outcomes, i):
     return outcomes[i] if i < len(outcomes) else replace(outcomes[-1], status="stopped")
 
 

@@ -23,7 +23,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AnyQuestion:
     """What both kinds of question have. A class's grading treats a question as a task: hence `points` and what follows."""
 
     id: str
@@ -36,7 +36,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class Question(_Asked):
+class Question(_AnyQuestion):
     """A question with options, each a pair: what it says, and why that is right or wrong.
 
     Their order comes from a seed, so that neighbours see the same options under other letters.
@@ -75,7 +75,7 @@ class Question(_Asked):
 
 
 @dataclass(frozen=True)
-class NumberQuestion(_Asked):
+class NumberQuestion(_AnyQuestion):
     """A question whose answer is a number. `wrong` says why a likely wrong number is wrong, `otherwise` what to say of any other."""
 
     answer: float = 0.0

@@ -128,16 +128,16 @@ class Task:
         Inputs, keys and order come from the seed by ways that do not lead from one to another, so that a seed of 128
         bits stays a secret.
         """
-        cases = list(self._cases(Draw(seed if seed < 2**32 else self._derived(seed, "inputs") % 2**32)))
-        keys = [self._derived(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
+        cases = list(self._cases(Draw(seed if seed < 2**32 else self._derive(seed, "inputs") % 2**32)))
+        keys = [self._derive(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
         self._by_key.update(zip(keys, self.candidates, strict=True))
         rename = lambda leaf: Candidate(keys[leaf.key]) if isinstance(leaf, Candidate) else leaf  # noqa: E731
         cases = [replace(case, args=map_leaves(rename, case.args), module=self.module) for case in cases]
         if self.candidates:
-            random.Random(self._derived(seed, "order")).shuffle(cases)  # edges among the others: a place tells nothing
+            random.Random(self._derive(seed, "order")).shuffle(cases)  # edges among the others: a place tells nothing
         return cases
 
-    def _derived(self, seed, purpose):
+    def _derive(self, seed, purpose):
         return int.from_bytes(sha256(f"{self.id} {purpose} {seed}".encode()).digest(), "big")
 
     def candidate(self, key: int) -> Callable:
