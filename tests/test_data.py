@@ -114,10 +114,10 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
     download._temporary_folder.cache_clear()
     yield
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
     download._temporary_folder.cache_clear()
 
 
@@ -367,7 +367,7 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
     monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
     with pytest.raises(DataError):
         load_reviews("train")
 

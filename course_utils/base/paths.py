@@ -79,7 +79,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
 def clone_folder() -> Path:
     """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError`."""
     here = current_folder()
-    if found := _around(here, is_clone):
+    if found := _nearest_folder(here, is_clone):
         return found
     raise CourseError(
         f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/)."
@@ -92,7 +92,7 @@ def workspace_folder() -> Path:
     Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
     """
     here = current_folder()
-    if found := _around(here, is_clone, _holds_copies):
+    if found := _nearest_folder(here, is_clone, _holds_copies):
         return found
     if not PUBLISHED.is_dir():
         return clone_folder()
@@ -107,7 +107,7 @@ def workspace_folder() -> Path:
 
 def course_folder() -> Path:
     """Return the folder that the built notebooks lie in: the clone around here, else the installed course. Raises `CourseError`."""
-    return _around(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
+    return _nearest_folder(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
 
 
 def course_of(workspace: Path) -> Path:
@@ -139,7 +139,7 @@ def current_folder() -> Path:
         raise CourseError("the current folder is gone: change into the folder of the course.") from None
 
 
-def _around(here, *kinds):
+def _nearest_folder(here, *kinds):
     """Return the nearest folder of the first of these kinds that is `here` or above it, None where there is none."""
     around = (here, *here.parents)
     return next((folder for is_it in kinds for folder in filter(is_it, around)), None)
@@ -161,7 +161,7 @@ def learners_folder() -> Path:
     if named := os.environ.get("COURSE_HOME"):
         return Path(named)
     here = Path.cwd()
-    return _around(here, is_clone, _holds_copies, _holds_work) or here
+    return _nearest_folder(here, is_clone, _holds_copies, _holds_work) or here
 
 
 def names_in(root: Path, folder: str) -> list[str]:

@@ -29,14 +29,14 @@ def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
     if prefer not in ("sst2", "generated"):
         raise CourseError(f"prefer must be sst2 or generated, not {prefer!r}")
-    if prefer == "sst2" and (splits := _sst2()):
+    if prefer == "sst2" and (splits := _load_sst2()):
         return copy.deepcopy(splits[split])  # so that a lesson may change what it gets
     size, seed = _SIZES_AND_SEEDS[split]
     return generate_reviews(size, seed, negation=_NEGATION)
 
 
 @functools.cache
-def _sst2() -> dict[str, Reviews] | None:
+def _load_sst2() -> dict[str, Reviews] | None:
     """Load all three splits or none, once, so that no lesson trains in one world and tests in the other."""
     try:
         return {split: load_sst2(split) for split in SPLITS}
