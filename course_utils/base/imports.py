@@ -1,7 +1,7 @@
 """Which modules of the course a piece of code depends on, read from its imports without running anything.
 
-A module depends on what it imports, wherever the import stands, and on the `__init__.py` of the folders above that where these hold
-more than a docstring. It does not depend on what else lies in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
+A module depends on what it imports, wherever the import is, and on each `__init__.py` above that which holds more than a docstring.
+It does not depend on what else is in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
 changed, and not when anything has.
 """
 

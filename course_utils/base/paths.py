@@ -16,9 +16,7 @@ FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for ea
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what lessons are called
-PUBLISHED = (
-    Path(__file__).resolve().parents[1] / "published"
-)  # what a wheel holds of the course's folder beside the code
+PUBLISHED = Path(__file__).resolve().parents[1] / "published"  # the course's folder in a wheel, without the code
 QUESTIONS = "questions.md"  # of a lesson, in its folder
 LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
 
@@ -87,7 +85,7 @@ def clone_folder() -> Path:
 
 
 def workspace_folder() -> Path:
-    """Return the folder that my_course lies in, or will: the clone around here, else that of copies made before, else the current one.
+    """Return the folder that my_course is or will be in: the clone around here, else the folder of earlier copies, else the current one.
 
     Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
     """
@@ -111,7 +109,7 @@ def course_folder() -> Path:
 
 
 def course_of(workspace: Path) -> Path:
-    """Return the folder that the built notebooks lie in for whoever has their copies in `workspace`: a clone has its own."""
+    """Return the folder of the built notebooks for whoever has copies in `workspace`. A clone has its own."""
     return workspace if is_clone(workspace) or not PUBLISHED.is_dir() else PUBLISHED
 
 

@@ -1,8 +1,8 @@
 """Finds lessons, tasks and questions in the package of the lessons; judges nothing. The rest of the course asks here: nothing imports a lesson.
 
 `lesson_NN_title/__init__.py` declares the `lesson`, `questions.md` its questions and predictions, and each module of `tasks/` one `task`;
-modules whose names begin with an underscore hold what several tasks share. Tasks come in the order of their answers in `answers.json`, which
-the build writes in the order of the exercises; one that has not been built yet comes last.
+modules whose names begin with an underscore hold what several tasks share. Tasks have the order of their exercises, in which the build
+writes `answers.json`. A task that is not built yet comes last.
 """
 
 import json
@@ -112,7 +112,7 @@ def own_mistakes() -> list[Own]:
 
 @cache
 def imports_of(task_id: str) -> str:
-    """Return the imports of the exercises that a task is among, one a line; none where the exercises are not handed out."""
+    """Return the imports of a task's exercises, one a line. There are none if the exercises are not handed out."""
     page = Path(_package(number_of(task_id.partition(".")[0])).__file__).with_name("exercises.py")
     lines = page.read_text(encoding="utf-8") if page.is_file() else ""
     return "\n".join(re.findall(r"^(?:from|import) .*$", lines, re.MULTILINE))

@@ -149,7 +149,7 @@ def misspelt(task: Task, case: Case, failure: Failure) -> str:
 
 
 def _wrong_arguments(task, case, failure):
-    """Return which arguments an exercise hands over, where the answer itself does not take them: no line of it was run."""
+    """Return which arguments an exercise hands over, if the answer does not take them. No line of it has run then."""
     if not re.search(r"\(\) (takes|missing) .* argument", failure.message) or len(lines_of(failure)) > 1:
         return ""
     given = task.names[: len(case.args)]
@@ -186,7 +186,7 @@ def _names_around(failure):
 
 
 def _torchs_own(alias, failure):
-    """Return that PyTorch has what a line takes from a module that is not imported, where it has it by the same name."""
+    """Return a hint if PyTorch has what a line takes from a module that is not imported, by the same name; else ""."""
     here = " ".join(text for _, text, here in lines_of(failure) if here)
     wanted = re.search(rf"\b{alias}\.(\w{{1,60}})", here)
     return f" PyTorch has it too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""

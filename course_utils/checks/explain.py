@@ -456,7 +456,7 @@ def _changes_of(evaluator, baseline, probe, off, received):
 
 
 def _by_a_number(evaluator, baseline, wrong, off, received):
-    """Give the guess that a base's wrong parts are multiplied by a number, the same or a formula of a size, or that it is added."""
+    """Yield the hypotheses that wrong parts are multiplied by a number, or that it is added. The number may depend on a size."""
     off = [place for place in off if received[place] is not FAILED]
     for text, why_of, measure, apply in (
         ("{{}} times {}", FACTORS, lambda b, r: r / b, lambda b, n: b * n),

@@ -125,11 +125,11 @@ def _passed_report(task, cases, outcomes, expected, at_hazards):
 
 
 def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outcome]) -> None:
-    """Tell in the Report the relation of an incorrect value to the right one, where it has no name, and where it has one, a second mistake.
+    """Add a second mistake to a Report that names one, or else how the incorrect value is related to the right one.
 
-    A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
-    its sentence stays.
-    Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
+    The sentence on a broken property stays where it says more: more than a relation if the value is in canonical form and the task has no
+    steps, more than two mistakes if the value is not finite.
+    Runs only the course's own code, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
@@ -187,7 +187,7 @@ def _may_break(finding):
 
 
 def _broken_properties(task, expected, outcomes, first):
-    """Sentences on the properties that an unknown wrong answer breaks, from the first case, which is shown, or else the next that shows it."""
+    """Return a sentence on each property that a wrong answer breaks: on the case that is shown or, if that does not break it, on the next."""
     looked_at = [
         (case, outcome.value, "" if place == first else f"On another input ({case.name}): ")
         for place, (case, right, outcome) in enumerate(zip(expected.cases, expected.truth, outcomes, strict=False))

@@ -19,11 +19,11 @@ def match_mistake(
 ) -> Mistake | None:
     """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
-    Where none fits, a line at which the answer stops may show one that any task invites.
-    Five interpretations, strictest first: everything alike, or the values alone, in every case; the same where no hazard is; and the
-    values alike in every ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
-    once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong. Where the
-    value is right at the first of them, and only a gradient is not, or an input is altered, a mistake that is right there explains nothing.
+    If none fits, the line at which the answer stops may show one that any task invites. There are five interpretations, strictest first:
+    everything is alike in every case; the values are; the same two in every case but hazards; the values are alike in every ordinary case.
+    In each, the mistake must differ from the truth in what is compared. A mistake that does something else in an ordinary case is ruled out
+    at once; the cases `wrong`, in which the answer is wrong, come first. If the value is right in the first of these, a mistake that is
+    right there explains nothing.
     """
     truth, everywhere = expected.truth, range(len(cases))
     safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]

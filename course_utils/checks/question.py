@@ -111,7 +111,7 @@ class NumberQuestion(_AnyQuestion):
         return Answered("failed", f"{number:g} is not right. {self.otherwise}".rstrip())
 
     def _in_thousands(self, answer):
-        """Return what a text such as "12,288" means where thousands are asked for; 0 where it is no such text, or they are not."""
+        """Return the number that a text such as "12,288" stands for; 0 for other texts, and if no thousands are asked for."""
         grouped = isinstance(answer, str) and re.fullmatch(r"[1-9]\d{0,2}([,. ']\d{3})+", answer.strip())
         return float(re.sub(r"\D", "", answer)) if grouped and self.answer >= 1000 else 0
 

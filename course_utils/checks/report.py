@@ -34,15 +34,16 @@ PLACEHOLDER_LEFT = (
 
 
 class Report:
-    """The verdict on an answer.
+    """The verdict on an answer, and the parts of what is said of it.
 
-    `state` is "not attempted", "error", "failed" or "passed"; `named` is the diagnosed mistake or None, and `mistake` its name;
-    `relation` is the sentence on how a value without such a name hangs together with the right one, or None;
-    `diagnosis` is the sentence on either, before which `altered` names the inputs that the answer alters, or "";
-    `remark` is said instead of all that; `kind` is what was wrong first (type, shape, finite, value, gradient,
-    side effect, error) or None; `borrowed` names functions of the course's own that a correct answer calls though its exercise does
-    not offer them; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
-    ordinary inputs are not affected, `hazard` that a correct answer goes wrong on an input which no lesson builds.
+    `state` is "not attempted", "error", "failed" or "passed". `kind` is what is wrong first: type, shape, finite, value, gradient,
+    side effect or error. `named` is the mistake that was recognised, `mistake` its name; `relation` is the sentence on how another
+    value is related to the right one. Each of these may be None.
+    `message` is said first: the `remark` if there is one; else `altered`, that the answer alters an input, and the `diagnosis`, a mistake,
+    two mistakes or a relation; else what is wrong first, and the broken `properties`.
+    `borrowed` names functions of the course's own that a correct answer calls though its exercise does not offer them. `values_right`:
+    only a gradient or a side effect is wrong. `only_edges`: ordinary inputs are not affected. `hazard`: a correct answer goes wrong on
+    an input that no lesson builds.
     """
 
     def __init__(

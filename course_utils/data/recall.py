@@ -74,7 +74,7 @@ def recall_next(number: int, length: int, draw: torch.Generator) -> tuple[Tensor
         draw: where chance comes from.
 
     Returns:
-        Words N×(T+1), of which the last one stands among the first T - 1 too, and the word that came after it there, N.
+        Words N×(T+1) and answers N. The last word of a row is also among its first T - 1; the answer is the word after it.
 
     Raises:
         CourseError: for another length.

@@ -177,7 +177,7 @@ def _make_tokenizer(model):
 
 
 def _check_settings(model: dict) -> None:
-    """Raise an error for a setting that is on and that we never set: over some, such as a long prefix, the library breaks down."""
+    """Raise an error for a setting that we never switch on. The library breaks down over some, such as a long prefix."""
     unknown = {"BPE": None, "WordLevel": _SPECIALS[UNK]}[model["type"]]
     others = [value for name, value in model.items() if name not in ("type", "unk_token", "vocab", "merges")]
     if model.get("unk_token") != unknown or any(others):

@@ -51,7 +51,7 @@ def bundle(figure):
 
 
 def ground_of(figure) -> dict[str, str]:
-    """Return the metadata that keep a picture's colours where the page is dark; none for a picture whose light and dark change places there.
+    """Return the metadata that keep a picture's colours on a dark page. A picture whose light and dark are swapped there has none.
 
     The colours stay where they are what is shown: in a photograph, a grey picture, a mix of colours.
     """

@@ -42,8 +42,8 @@ class Sketch:
         """Add an arrow from one box to another.
 
         It is straight where they are side by side or one above the other, and runs `at` this height or x. Elsewhere it
-        bends twice between them. `over` is a height at which it passes what stands between: there it leaves and
-        reaches the side of a box that is so high, and bends above or below any other.
+        bends twice between them. `over` is the height at which it passes what is in between. At a box of this height it
+        begins or ends at the side; at any other it bends above or below the box.
         """
         self.path(*_arrow_points(start, end, at, over), words=words, shape=shape, **looks)
 

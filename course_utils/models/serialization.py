@@ -180,7 +180,7 @@ def load_pretrained(name: str) -> tuple[nn.Module, Subwords | str]:
 
 
 def pretrained_names(translators: bool = False) -> list[str]:
-    """Return the names that `load_pretrained` knows, or of these only the models that translate, which have subwords."""
+    """Return the names that `load_pretrained` knows; with `translators`, only those of models that translate."""
     return sorted(path.parent.name for path in PRETRAINED.glob("*/subwords.json" if translators else "*/model.json"))
 
 

@@ -128,7 +128,7 @@ def _write(folder, files):
 
 
 def _shared_hash(files):
-    """Return a hash of what all pages have in common: the first page, which names them, and all that makes a page of a text."""
+    """Return a hash of what all pages depend on: the first page, which names them, and the code that makes a page of a text."""
     code = [
         file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.*")) if file.suffix != ".pyc"
     ]

@@ -108,7 +108,7 @@ def _html(html):
 
 
 def _with_download_line(text, file):
-    """Put one line below a page's title, in place of the link to Colab: where its code can be changed and run, and what that needs."""
+    """Return a page's text with a line below its title instead of the link to Colab. It says how to change and run the code."""
     found = IN_COLAB.search(text)
     colab = f'<a href="{found[1]}">open it in Colab</a>, which needs a Google account, or ' if found else ""
     line = (

@@ -28,8 +28,8 @@ RECIPE = 3  # to be raised when the same notebook shall give other pictures
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
     """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
 
-    An explorer that cannot be drawn, such as without a network for the data that it shows, is left out, and `say` is told why: the page
-    then has the picture that the notebook has stored.
+    An explorer that cannot be drawn, such as without a network, is left out, and `say` is told why. The page then shows the picture stored
+    in the notebook.
     """
     file = root / file_of("notebooks", name)
     key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
@@ -108,7 +108,7 @@ def record(explorer, file: str) -> None:
 
 
 def positions(control) -> list:
-    """Return the values at which a slider can stop, its present one among them; none for a control that is no slider."""
+    """Return the values at which a slider can stop, including its present one; none for other controls."""
     if not all(hasattr(control, name) for name in ("min", "max", "step", "value")):
         return []
     steps = round((control.max - control.min) / control.step)

@@ -71,7 +71,7 @@ def _has_another_device():
 
 
 def _snapshot() -> Callable[[], None]:
-    """Snapshot global state and return a function that restores it, also after a context manager that was never closed."""
+    """Snapshot global state and return a function that restores it, even after a context manager that was never closed."""
     names = [(sys, "stdout"), (sys, "stderr"), (builtins, "input"), (builtins, "print"), (sys, "breakpointhook")]
     kept = [(place, name, getattr(place, name)) for place, name in names]
     dtype, threads, device = torch.get_default_dtype(), torch.get_num_threads(), _default_device()

@@ -1,7 +1,7 @@
 """The only place that calls a learner's answer. Sees cases, never the truth; imports neither tasks nor judge.
 
-`run(answer, cases)` gives one Outcome a case: what came back, which gradients flowed, what was altered, what
-was printed, or which exception stood at which line of the learner's.
+`run(answer, cases)` gives one Outcome per case: the value, its gradients, altered inputs and printed text, or the
+exception and the learner's line.
 """
 
 import builtins
@@ -44,7 +44,7 @@ from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_lim
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
-DIGITS_AT_MOST = 4096  # binary ones
+DIGITS_AT_MOST = 4096  # of a returned int, in binary
 NOT_THE_LEARNERS = (
     *OURS,
     *(f"{sysconfig.get_paths()[k]}{os.sep}" for k in ("stdlib", "purelib", "platlib")),
@@ -176,7 +176,7 @@ class _CappedOutput(io.StringIO):
 
 @contextlib.contextmanager
 def _shown_as_text():
-    """Let what an answer displays be printed in words, and close the figures that it opens, which a notebook would show below the cell."""
+    """Print in words what an answer displays. Close the figures it opens, which a notebook would show below the cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     pyplot = sys.modules.get("matplotlib.pyplot")
     publisher, open_before = getattr(shell, "display_pub", None), pyplot.get_fignums() if pyplot else ()
