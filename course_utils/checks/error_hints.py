@@ -145,7 +145,7 @@ def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]
 
 def misspelt(task: Task, case: Case, failure: Failure) -> str:
     """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
-    return _wrong_arguments(task, case, failure) or _no_such_name(task, failure) or _nothing_inside(failure)
+    return _wrong_arguments(task, case, failure) or _no_such_name(task, failure) or _no_attribute(failure)
 
 
 def _wrong_arguments(task, case, failure):
@@ -167,7 +167,7 @@ def _no_such_name(task, failure):
         return ""
     name = found[1] or found[2]
     if name in IMPORTS:
-        return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torchs_own(name, failure)}"
+        return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torch_hint(name, failure)}"
     near = {*_names_around(failure), *(task.names if found[1] else ())}
     if close := _closest_name(name, near - {name, *kwlist}):
         return f"did you mean `{close}`?"
@@ -185,14 +185,14 @@ def _names_around(failure):
     return re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", " ".join(text for _, text, _ in lines_of(failure)))
 
 
-def _torchs_own(alias, failure):
+def _torch_hint(alias, failure):
     """Return a hint if PyTorch has what a line takes from a module that is not imported, by the same name; else ""."""
     here = " ".join(text for _, text, here in lines_of(failure) if here)
     wanted = re.search(rf"\b{alias}\.(\w{{1,60}})", here)
     return f" PyTorch has it too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
 
 
-def _nothing_inside(failure):
+def _no_attribute(failure):
     found = re.search(r"((?:module )?'[\w.]{1,60}'(?: object)?) has no attribute '(\w{1,60})'", failure.message)
     if not found or found[1] not in INSIDE:
         return ""

@@ -75,7 +75,7 @@ def run(
     """
     outcomes, printed, tracer, limit = [], _CappedOutput(), tracer or CallTracer(), Limit()
     _import_late(answer)
-    with isolated_state(), _shown_as_text():
+    with isolated_state(), _display_as_text():
         try:
             with time_limit(seconds, waiting) as limit:
                 builtins.input = sys.breakpointhook = _no_input
@@ -85,7 +85,7 @@ def run(
                     printed = _CappedOutput()
                     outcome = _call(answer, case, candidates, printed, tracer, repeated)
                     if outcome.status == "error" and holds_float64(case):
-                        outcome = _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
+                        outcome = _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
                     if limit.up:  # the answer has swallowed that
                         raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
@@ -175,13 +175,13 @@ class _CappedOutput(io.StringIO):
 
 
 @contextlib.contextmanager
-def _shown_as_text():
+def _display_as_text():
     """Print in words what an answer displays. Close the figures it opens, which a notebook would show below the cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     pyplot = sys.modules.get("matplotlib.pyplot")
     publisher, open_before = getattr(shell, "display_pub", None), pyplot.get_fignums() if pyplot else ()
     if shell:
-        shell.display_pub = _InWords()
+        shell.display_pub = _TextDisplay()
     try:
         yield
     finally:
@@ -192,7 +192,7 @@ def _shown_as_text():
                 pyplot.close(number)
 
 
-class _InWords:
+class _TextDisplay:
     """Takes the place of what a notebook displays with."""
 
     is_publishing = False  # IPython asks this at each line that is printed
@@ -205,7 +205,7 @@ class _InWords:
 
 
 @contextlib.contextmanager
-def _printed_into(kept):
+def _print_into(kept):
     """Keep what is printed, warnings and errors included."""
     with contextlib.redirect_stdout(kept), contextlib.redirect_stderr(kept):
         yield
@@ -215,7 +215,7 @@ def _call(answer, case, candidates, printed, tracer, repeated):
     args = _copy_args(case.args, candidates)
     answer = _AsFunction(answer) if case.module and _is_module_class(answer) else answer
     try:
-        with _printed_into(printed), tracer:  # tracing takes time, so only the call that returns the value is traced
+        with _print_into(printed), tracer:  # tracing takes time, so only the call that returns the value is traced
             value = answer(*args)
             result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
@@ -232,7 +232,7 @@ def _call(answer, case, candidates, printed, tracer, repeated):
     except BaseException as error:  # SystemExit, too
         return Outcome("error", failure=_failure(error, answer, args))
     changed = tuple(_changed_paths(case.args, args))
-    with _printed_into(_CappedOutput()):  # printed again, but not shown again
+    with _print_into(_CappedOutput()):  # printed again, but not shown again
         again = repeated and not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, result)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
@@ -310,7 +310,7 @@ def _check_parameters(module, weights):
             raise UsageError(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
-def _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
+def _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
     """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these.
 
     A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
