@@ -115,12 +115,12 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    loading._sst2.cache_clear()
-    loading._captions.cache_clear()
+    loading._load_sst2.cache_clear()
+    loading._load_captions.cache_clear()
     download._temporary_folder.cache_clear()
     yield
-    loading._sst2.cache_clear()
-    loading._captions.cache_clear()
+    loading._load_sst2.cache_clear()
+    loading._load_captions.cache_clear()
     download._temporary_folder.cache_clear()
 
 
@@ -363,14 +363,14 @@ def test_load_captions_gives_captions_or_the_toy_language_and_says_so(monkeypatc
         patch.setattr(loading, "load_multi30k", lambda split: Pairs([f"a dog, {split}"], ["ein hund"]))
         assert [load_captions(split).sources for split in ("train", "val")] == [["a dog, train"], ["a dog, val"]]
     assert capsys.readouterr().out == ""
-    loading._captions.cache_clear()
+    loading._load_captions.cache_clear()
     toys = {split: load_captions(split) for split in ("train", "val")}
     assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
     said = capsys.readouterr().out
     assert said.count("\n") == 1 and "toy language" in said
     with pytest.raises(CourseError, match="split must be train or val, not 'test'"):
         load_captions("test")
-    loading._captions.cache_clear()
+    loading._load_captions.cache_clear()
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     with pytest.raises(DataError):
         load_captions("train")
@@ -388,7 +388,7 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
     monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
     with pytest.raises(DataError):
         load_reviews("train")
 

@@ -129,7 +129,7 @@ def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys)
 
 
 def test_progress_keeps_a_wrong_answer_to_a_question_that_is_shown_again(capsys):
-    state.change("04.q1", lambda entry: notebook._count(entry, "failed"), print)
+    state.change("04.q1", lambda entry: notebook._count_attempt(entry, "failed"), print)
     check("04.q1", ...)
     capsys.readouterr()
     progress()
@@ -152,7 +152,7 @@ def test_progress_says_what_comes_next(capsys):
     assert said()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
     last = list(catalogue.by_lesson())[-1]
     for task in catalogue.asked(last, questions=True):
-        state.change(task.id, lambda entry: notebook._count(entry, "passed"), print)
+        state.change(task.id, lambda entry: notebook._count_attempt(entry, "passed"), print)
     out = said()
     assert out[-1].startswith("You have finished the last lesson. ")
     assert [line for line in out if line.startswith(f"{last} ")] and not [line for line in out if f" {last}." in line]
@@ -355,7 +355,7 @@ def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
 def test_a_report_says_what_helps_then_what_came_then_the_input():
     report = judge_answer(catalogue.load("04.dot"), lambda s, h: s @ h.mT + 1)
     for shown in (report._repr_html_().lower(), str(report).lower()):
-        order = [report._finding.sentence.lower(), "expected", "received", report.case.name.lower(), "state"]
+        order = [report._finding.text.lower(), "expected", "received", report.case.name.lower(), "state"]
         places = [shown.index(order[0])]
         for words in order[1:]:
             places.append(shown.index(words, places[-1] + 1))

@@ -23,7 +23,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AnyQuestion:
     """What both kinds of question have. A class's grading treats a question as a task: hence `points` and what follows."""
 
     id: str
@@ -36,7 +36,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class Question(_Asked):
+class Question(_AnyQuestion):
     """A question with options, each a pair: what it says, and why that is right or wrong.
 
     Their order comes from a seed, so that neighbours see the same options under other letters.
@@ -75,7 +75,7 @@ class Question(_Asked):
 
 
 @dataclass(frozen=True)
-class NumberQuestion(_Asked):
+class NumberQuestion(_AnyQuestion):
     """A question whose answer is a number. `wrong` says why a likely wrong number is wrong, `otherwise` what to say of any other."""
 
     answer: float = 0.0
@@ -111,7 +111,7 @@ class NumberQuestion(_Asked):
         return Answered("failed", f"{number:g} is not right. {self.otherwise}".rstrip())
 
     def _in_thousands(self, answer):
-        """Return what a text such as "12,288" means where thousands are asked for; 0 where it is no such text, or they are not."""
+        """Return the number that a text such as "12,288" stands for; 0 for other texts, and if no thousands are asked for."""
         grouped = isinstance(answer, str) and re.fullmatch(r"[1-9]\d{0,2}([,. ']\d{3})+", answer.strip())
         return float(re.sub(r"\D", "", answer)) if grouped and self.answer >= 1000 else 0
 

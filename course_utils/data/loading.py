@@ -32,14 +32,14 @@ def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
     if prefer not in ("sst2", "generated"):
         raise CourseError(f"prefer must be sst2 or generated, not {prefer!r}")
-    if prefer == "sst2" and (splits := _sst2()):
+    if prefer == "sst2" and (splits := _load_sst2()):
         return copy.deepcopy(splits[split])  # so that a lesson may change what it gets
     size, seed = _SIZES_AND_SEEDS[split]
     return generate_reviews(size, seed, negation=_NEGATION)
 
 
 @functools.cache
-def _sst2() -> dict[str, Reviews] | None:
+def _load_sst2() -> dict[str, Reviews] | None:
     """Load all three splits or none, once, so that no lesson trains in one world and tests in the other."""
     try:
         return {split: load_sst2(split) for split in SPLITS}
@@ -58,11 +58,11 @@ def load_captions(split: str) -> Pairs:
     """
     if split not in ("train", "val"):
         raise CourseError(f"split must be train or val, not {split!r}")
-    return copy.deepcopy(_captions()[split])
+    return copy.deepcopy(_load_captions()[split])
 
 
 @functools.cache
-def _captions() -> dict[str, Pairs]:
+def _load_captions() -> dict[str, Pairs]:
     try:
         return {split: load_multi30k(split) for split in ("train", "val")}
     except DataError as error:
