@@ -23,7 +23,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 05, the decoder got only the last of the encoder's states. The model translated short sentences correctly, but in 12-word sentences, it got most words wrong.
 #
-# In this lesson, the decoder may look back at all the encoder states before it writes each word. After building this model and training it on lesson 05's toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
+# In this lesson, the decoder may look back at all the encoder states before it writes each word. After training such a model on lesson 05's toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
 #
 # ## All states instead of the last one
 #
@@ -385,7 +385,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` takes the longest list of words that both translations contain in the same order and divides its length by the longer translation's, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides this list's length by the longer translation's, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -446,7 +446,7 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When it writes on its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
+# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. On its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
 #
 # Perhaps the decoder loses its place because such lengths are new to it. To test this, we have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
 
