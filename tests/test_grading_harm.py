@@ -428,7 +428,7 @@ WORDS = [
 @pytest.mark.parametrize(("code", "said", "suspicious"), WORDS)
 def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
     code = graders._own_code(Notebook((code,), "03"))
-    found = [graders._about(code, patterns) for patterns in (graders.SUSPICIOUS, graders.NOTICED)]
+    found = [graders._code_sentences(code, patterns) for patterns in (graders.SUSPICIOUS, graders.NOTICED)]
     wanted = [f"The code {said}."] if said else []
     assert found == ([wanted, []] if suspicious else [[], wanted])
 
@@ -603,13 +603,13 @@ def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     packages = tmp_path / "lib" / "python3.99" / "site-packages"
     for name in ("course_utils/checks", "course_lessons/shared", "torch_like"):
         (packages / name).mkdir(parents=True)
-    libraries = policy._libraries()
-    monkeypatch.setattr(policy, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])
-    policy._of_the_course.cache_clear()
+    libraries = policy._library_folders()
+    monkeypatch.setattr(policy, "_library_folders", lambda: [*libraries, str(tmp_path / "lib")])
+    policy._course_copies.cache_clear()
     try:
         shown = policy.readable()
     finally:
-        policy._of_the_course.cache_clear()
+        policy._course_copies.cache_clear()
     assert str(packages / "torch_like") in shown
     assert not [path for path in shown for name in PACKAGES if (packages / name).is_relative_to(path)]
 

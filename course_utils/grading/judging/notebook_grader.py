@@ -184,7 +184,7 @@ class Grader:
             raise
         except (Exception, TimeIsUp) as error:  # whatever it is, it costs this notebook and no other
             problem = f"{STUMBLED} ({type(error).__name__}): whoever grades should look at the file and tell the course's authors."
-            return Result(key, found.student, found.file, "", problem, _sentences(found.note)).fitted()
+            return Result(key, found.student, found.file, "", problem, _remarks(found.note)).fitted()
 
     def _grade(self, found, key):
         began = time.monotonic()
@@ -196,8 +196,8 @@ class Grader:
             notebook = parse_notebook(found.content, names_by_lesson(), found.path.name)
             refuse_the_lesson(notebook)
         except Unreadable as error:
-            return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
-        remarks = [*_sentences(found.note), *notebook.remarks]
+            return Result(key, found.student, found.file, "", str(error), _remarks(found.note))
+        remarks = [*_remarks(found.note), *notebook.remarks]
         if not notebook.lesson:
             problem = (
                 "No task of the course was found in it: hand in the notebook from `exercises`, with its cells kept."
@@ -213,10 +213,10 @@ class Grader:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
         code = _own_code(notebook)
-        suspicions = (*suspicions, *_about(code, SUSPICIOUS))
+        suspicions = (*suspicions, *_code_sentences(code, SUSPICIOUS))
         noticed = (
             *find_tampering(notebook.titled, notebook.cells, notebook.lesson),
-            *_about(code, NOTICED),
+            *_code_sentences(code, NOTICED),
             *_unoffered_imports(code, notebook.lesson),
         )
         return Result(
@@ -365,7 +365,7 @@ def _note(cells, name, place, checked):
     return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: {counts}."
 
 
-def _sentences(note):
+def _remarks(note):
     return (note,) if note else ()
 
 
@@ -385,7 +385,7 @@ def _is_import_of(offer, line):
     return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
-def _about(code, patterns):
+def _code_sentences(code, patterns):
     """Return a sentence for each pattern that the code holds. Reasons for a look, no verdict."""
     return [f"The code {what}." for pattern, what in patterns.items() if re.search(pattern, code)]
 

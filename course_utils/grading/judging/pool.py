@@ -51,10 +51,10 @@ def cores() -> int:
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade (file, key) with so many processes; results come as they are ready. Raises SandboxError where no sandbox can be had."""
     with scratch("course-grade") as folder:
-        yield from _graded(found, plan, workers, str(folder))
+        yield from _results(found, plan, workers, str(folder))
 
 
-def _graded(found, plan, workers, folder):
+def _results(found, plan, workers, folder):
     waiting, source, members = deque(), iter(found), []
     try:
         while True:

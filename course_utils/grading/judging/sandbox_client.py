@@ -236,9 +236,9 @@ class SandboxClient:
 def _unpacked(body):
     """Return a reply's value. Raises protocol.Garbled, also for one that takes too much time or memory to unpack."""
     if len(body) <= SMALL:
-        return protocol.understood(body)
+        return protocol.unpack_reply(body)
     try:
         with time_limit(SECONDS_TO_UNPACK), policy.limited_memory(MEMORY_TO_UNPACK):
-            return protocol.understood(body)
+            return protocol.unpack_reply(body)
     except (TimeIsUp, MemoryError):
         raise protocol.Garbled from None

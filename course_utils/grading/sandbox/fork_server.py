@@ -111,7 +111,7 @@ def scrub(data: str) -> None:
 
 def warm_up(offered: stand_ins.Offers) -> None:
     """Import and use once whatever answers import late, so that no submission waits for it."""
-    for name in (*USED_BY_ANSWERS, *_of_the_course()):
+    for name in (*USED_BY_ANSWERS, *_figure_modules()):
         importlib.import_module(name)
     import matplotlib.pyplot as plt
     from torch.nn import functional as F
@@ -162,8 +162,8 @@ def rehearse(offered: stand_ins.Offers) -> None:
     for gradient in (False, True) * 10:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
-        answers._cell(1, REHEARSAL, 10, 10)
-        unpack(pack(answers._run(None, "answer", 10, unpack(pack(cases)))))
+        answers._run_cell(1, REHEARSAL, 10, 10)
+        unpack(pack(answers._run_answer(None, "answer", 10, unpack(pack(cases)))))
 
 
 def use_huge_pages() -> None:
@@ -177,7 +177,7 @@ def use_huge_pages() -> None:
                 libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_COLLAPSE)
 
 
-def _of_the_course():
+def _figure_modules():
     """Return the modules of the course that a notebook may well use, by name."""
     for found in pkgutil.iter_modules([str(policy.PACKAGE / "figures")]):
         yield f"course_utils.figures.{found.name}"
@@ -235,7 +235,7 @@ def serve(
             pid = os.fork()
             if pid == 0:
                 control.close()
-                _child(*pipes, layers, memory, cpu_seconds, offered)
+                _run_child(*pipes, layers, memory, cpu_seconds, offered)
             for pipe in pipes:
                 os.close(pipe)
             control.sendall(STARTED.pack(pid))
@@ -249,7 +249,7 @@ def serve(
             return
 
 
-def _child(requests, replies, layers, memory, cpu_seconds, offered):
+def _run_child(requests, replies, layers, memory, cpu_seconds, offered):
     """Do what a forked process does, to its end."""
     try:
         os.dup2(requests, 3)
@@ -297,12 +297,12 @@ class Answers:
             if isinstance(request, dict) and "do" in request:
                 do = request.pop("do")
                 if do == "cell":
-                    self._reply(self._cell(**request))
+                    self._reply(self._run_cell(**request))
                 elif do == "offer":
                     self._offered.put(**request)
                     self._reply({})
                 else:
-                    self._reply(self._run(**request, cases=protocol.read(self._requests)[1]))
+                    self._reply(self._run_answer(**request, cases=protocol.read(self._requests)[1]))
 
     def _reply(self, value):
         body = pack(value)
@@ -311,7 +311,7 @@ class Answers:
             body = pack({"outcomes": values})
         protocol.write(self._replies, self._nonce, body)
 
-    def _cell(self, number, source, seconds, waiting, statements=None):
+    def _run_cell(self, number, source, seconds, waiting, statements=None):
         """Run a cell as a notebook does, statement by statement.
 
         One that fails is passed over: what stops it here, such as a package that is missing, may have worked where it was written. Of a
@@ -335,11 +335,11 @@ class Answers:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds, waiting):
-                rest = _compiled(source, name, self._futures | ast.PyCF_ONLY_AST).body[:statements]
+                rest = _cell_code(source, name, self._futures | ast.PyCF_ONLY_AST).body[:statements]
                 for done, node in enumerate(rest[:], 1):
                     rest.pop(0)
                     try:
-                        self._statement(node, name)
+                        self._run_statement(node, name)
                     except Exception as error:
                         outcome["failed"] = outcome["failed"] or _error_text(error)
                     after = None if all(isinstance(later, ast.Expr) for later in rest) else done
@@ -353,11 +353,11 @@ class Answers:
             for node in rest:
                 with contextlib.suppress(Exception):
                     if isinstance(node, DEFINITIONS):
-                        self._statement(node, name)
+                        self._run_statement(node, name)
         answered = plain(sys.modules["course_utils.learner.notebook"].answers)
         return outcome | {"missed": self._offered.missed, "answered": answered, "checked": checked}
 
-    def _statement(self, node, name):
+    def _run_statement(self, node, name):
         """Run one statement of a cell, which may await something, as in a notebook."""
         flags = self._futures | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         code = compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
@@ -369,7 +369,7 @@ class Answers:
             except StopIteration:
                 break
 
-    def _run(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
+    def _run_answer(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is.
 
         With a task's id, what `check` was given for it is run; where that is no such thing, and without an id, what stands under the name.
@@ -385,11 +385,11 @@ class Answers:
         tracer = CallTracer()
         with warnings_stay_warnings():
             outcomes = run(
-                answer, cases, seconds, lambda key: marked(self._candidate(key)), tracer=tracer, waiting=waiting
+                answer, cases, seconds, lambda key: marked(self._candidate_proxy(key)), tracer=tracer, waiting=waiting
             )
         return {"outcomes": outcomes, "unwatched": tracer.ended}
 
-    def _candidate(self, key):
+    def _candidate_proxy(self, key):
         """Return a function that stays on the other side: its arguments go there, its value or exception comes back.
 
         Where gradients are kept of an argument and the value is one number, its gradients come too. Functions among the arguments
@@ -479,7 +479,7 @@ class _WithGradients(torch.autograd.Function):
         return None, None, *(None if of_one is None else upstream.sum() * of_one for of_one in ctx.gradients)
 
 
-def _compiled(source, name, flags=0):
+def _cell_code(source, name, flags=0):
     """Return a cell's code. What is no Python, such as %time and !ls, becomes calls of the `Shell`, by IPython's own rules."""
     try:
         return compile(source, name, "exec", flags, dont_inherit=True)
@@ -504,12 +504,12 @@ class Shell:
 
     def run_cell_magic(self, name, line, cell):
         if name in protocol.MAGICS:
-            exec(_compiled(cell, f"%%{name}"), self._names)
+            exec(_cell_code(cell, f"%%{name}"), self._names)
 
     def run_cell(self, source, *more, **options):
         """Run a cell that is given as text. As in a notebook, an error in it stops nothing below."""
         try:
-            exec(_compiled(source, "run_cell"), self._names)
+            exec(_cell_code(source, "run_cell"), self._names)
         except Exception as error:
             return types.SimpleNamespace(success=False, result=None, error_in_exec=error)
         return types.SimpleNamespace(success=True, result=None, error_in_exec=None)
