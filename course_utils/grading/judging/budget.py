@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: up to the first for slow cells, up to the second for all cells
-SLICE = 0.1  # of a cell's seconds, which it has even where earlier cells were slow
-RERUN_AT_LEAST = 0.01  # of a cell's seconds, when it runs again
+CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells may use the first share, all cells together the second
+SLICE = 0.1  # of a cell's usual seconds: what it has once slow cells have used their share
+RERUN_AT_LEAST = 0.01  # of a cell's usual seconds: what it has when it runs again
 LOAD_AT_MOST = 20  # times as long by the clock
 
 
@@ -65,7 +65,7 @@ class TimeBudget:
 
     @contextmanager
     def measured(self, cell: int | None = None) -> Iterator[float]:
-        """Spend what the body takes, which may run a cell. Gives the load factor, by which the body may take longer."""
+        """Spend the seconds that the body takes, which may run a cell. Gives the load factor: so much longer may the body take."""
         began, load = time.monotonic(), load_factor()
         try:
             yield load
@@ -88,7 +88,10 @@ class TimeBudget:
             self._is_free = False
 
     def seconds_for(self, cell: int, rerun_at_most: float) -> float:
-        """Return how long a cell may take: enough is left for those below and for the answers, and a rerun takes not much longer than the first run."""
+        """Return how long a cell may take, so that time is left for the cells and answers below it.
+
+        A rerun may take little longer than the first run did, and at most `rerun_at_most`.
+        """
         least = SLICE * self._limits.seconds
         if cell in self.slow:
             return min(least, self.left)
@@ -98,7 +101,10 @@ class TimeBudget:
         return min(max(least, min(self._limits.seconds, slow)), all_cells, self.left)
 
     def rerun_at_most(self, left_out: set[int]) -> float:
-        """Return the longest that a cell may take when all but those left out run again: half of what is left, shared so that only slow ones are cut short."""
+        """Return how long each cell may take when all but those left out run again: they share half of the time that is left.
+
+        Cells that need less than an equal share leave the rest of it to the others, so only slow ones are cut short.
+        """
         left = CELLS_SHARE[0] * self.left
         took = sorted(seconds for cell, seconds in self._first_runs.items() if cell not in left_out)
         for before, seconds in enumerate(took):

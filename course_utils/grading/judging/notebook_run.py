@@ -1,6 +1,6 @@
-"""Runs one notebook in a sandbox: its cells, and each answer right after the cell that checks it, so that it sees the names as they are there.
+"""Runs one notebook in a sandbox: its cells, and each answer right after the cell that checks it, where it sees the same names as in the notebook.
 
-A process that dies or hangs costs the cell or the answer at hand; the rest goes on in a new one. Nothing that a process replies is trusted.
+A process that dies or hangs costs the cell or the answer at hand; the rest goes on in a new one. No reply of a process is trusted.
 """
 
 import time
@@ -91,14 +91,12 @@ class ProcessPosition:
 
     offers: tuple  # what it was given of the course's own
     rerun_at_most: float  # seconds for a cell that runs again
-    is_brief: bool = (
-        False  # whether cells that run again are cut short, as most tests over candidates need only their definitions
-    )
+    is_brief: bool = False  # whether cells that run again are cut short
     next_cell: int = 0
     inside_cell: bool = False  # whether only some statements of its last cell have run
 
     def can_reach(self, place: int, offers: tuple, whole: bool) -> bool:
-        """Return whether it can run on to the end of a cell, or if not `whole` into it, and was offered exactly this."""
+        """Return whether it was offered exactly this and can go on to the end of a cell, or into that cell if not `whole`."""
         return not self.inside_cell and self.next_cell <= place + whole and self.offers == offers
 
 
@@ -115,18 +113,19 @@ class NotebookRun:
         self.answered = {}  # {question's id: (answer, seed)}
         self.odd = []  # what cells and answers did to their process, in sentences
         self._sandbox, self._limits, self._cells = sandbox, sandbox.limits, cells
-        self._process, self._deaths = None, 0  # the ProcessPosition of the process that is alive
-        self._left_out = set()  # cells that ended a process or got stuck
+        self._process, self._deaths = None, 0  # the ProcessPosition of the process that is alive, and how many died
+        self._left_out = set()  # cells that ended their process or had to be killed with it
         self._lacking = set()  # cells that used what was not offered
-        self._cut_short = False  # whether a cell was, in a brief process
+        self._cut_short = False  # whether a brief process has cut a cell short
         self._failures = {}  # {cell: why it failed}
-        self._checked = {}  # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
+        # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
+        self._checked = {}
 
     def answers(self, requests: list[AnswerRequest]) -> list[Answer]:
-        """Return an Answer for each task, and let every cell have run.
+        """Return an Answer for each task; by then every cell has run.
 
-        Tasks that are offered the same share a process, which goes from cell to cell. It is followed by a new one for the tasks of which
-        it has called a stub: the answer below that has then not met the inputs.
+        Tasks that are offered the same share a process, which goes from cell to cell. Where it calls a task's stub, the answer further below
+        runs in a new process, which has not met the inputs.
         """
         last, found = len(self._cells) - 1, {}
         for offers in sorted({(), *(each.offers for each in requests)}, key=lambda offers: (len(offers), offers)):
@@ -165,8 +164,8 @@ class NotebookRun:
         return stubs
 
     def _as_checked(self, request, answer):
-        """Return the Answer as the notebook's own check saw it, where the cells' text does not tell: under another name, in a loop, or with statements
-        below it in its cell. Where there is none, the `answer` found by the text counts."""
+        """Return the Answer as the notebook's own check saw it, which the cells' text may not tell: under another name, in a loop, or with
+        statements below the check in its cell. Where there is none, the `answer` that was found by the text counts."""
         place, statements = self._checked.get(request.task, (request.checked, None))
         if answer.state == "not run" or (place, statements) == (request.checked, None):
             return self._confirmed(request, answer)
@@ -186,43 +185,45 @@ class NotebookRun:
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _confirmed(self, request, answer, statements=None):
-        """Return the Answer of a test over candidates to all cases, given the one to its first; any other Answer as it is.
+        """Return the Answer of a test over candidates to all cases, given the one to its first case; any other Answer as it is.
 
-        First it judges some candidates in processes that have met no others: a process that has met all of them could tell a later one what it
-        found, by the time at which it ends, by a cell that it ends in or by any other way. A verdict that differs there counts, unless the
-        test is wrong anyway.
+        First the test judges some candidates in processes that have met no others. This comes first because a process that has met all
+        of them could tell later ones what it found, for example by when it ends. What it gets wrong there counts.
         """
-        verdicts, groups, _ = request.rerun
-        if not groups or answer.only_outcome is None or answer.only_outcome.status not in GO_ON:
+        first, place = answer.only_outcome, answer.place
+        if not request.rerun.groups or first is None or first.status not in GO_ON:
             return answer
         with self.budget.free():
             self._cut_short = False
-            misjudged = self._misjudged_alone(request, answer.place, statements, brief=True)
-            if misjudged and self._cut_short:  # which may be why
-                misjudged = self._misjudged_alone(request, answer.place, statements)
+            misjudged = self._misjudged_alone(request, place, statements, brief=True)
+            if misjudged and self._cut_short:  # perhaps because of that
+                misjudged = self._misjudged_alone(request, place, statements)
             self._end()
-            there = self._go_to(answer.place, request.offers, statements)
+            there = self._go_to(place, request.offers, statements)
         began = time.monotonic()
-        whole = self._answer(request, answer.place, request.cases, request.candidate) if there else Answer("not run")
+        whole = self._answer(request, place, request.cases, request.candidate) if there else Answer("not run")
         self._end()
-        whole = replace(whole, seconds=answer.seconds + time.monotonic() - began, place=answer.place)
-        outcomes = list(whole.outcomes) if isinstance(whole.outcomes, list) else []
-        if len(outcomes) != len(verdicts) or not misjudged:
-            return whole
-        counted = [(each, right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None]
-        if any(_says(outcome, not right) for outcome, right in counted):
-            return whole
-        number, outcome = misjudged
+        whole = replace(whole, seconds=answer.seconds + time.monotonic() - began, place=place)
+        return self._with_outcome_alone(request, whole, *misjudged) if misjudged else whole
+
+    def _with_outcome_alone(self, request, answer, number, outcome):
+        """Return the Answer with the outcome that one case had in a process of its own, unless it misjudges a candidate anyway."""
+        outcomes = list(answer.outcomes) if isinstance(answer.outcomes, list) else []
+        verdicts = request.rerun.verdicts
+        if len(outcomes) != len(verdicts):
+            return answer
+        if any(_says(each, not right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None):
+            return answer
         if outcome is None:
             return Answer("not run", place=answer.place)
         self.odd.append(f"{request.name} judges a candidate differently when it has met no other")
         outcomes[number] = outcome
-        return replace(whole, outcomes=outcomes if outcome.status in GO_ON else outcomes[: number + 1])
+        return replace(answer, outcomes=outcomes if outcome.status in GO_ON else outcomes[: number + 1])
 
     def _misjudged_alone(self, request, place, statements, brief=False):
-        """Return (number, outcome) of the first case that the test gets wrong when its group has a new process, None if there is none.
+        """Return (number, outcome) of the first case that a test over candidates gets wrong when each group has a new process, or None.
 
-        The outcome is None where the case was not run. In brief processes cells that run again are cut short.
+        The outcome is None where the case was not run. `brief` cuts cells short that have run before: most tests need only definitions.
         """
         for group in request.rerun.groups:
             self._end()
@@ -265,9 +266,10 @@ class NotebookRun:
     # The process.
 
     def _go_to(self, place, offers, statements=None, brief=False):
-        """Bring a process that holds what a task is offered, and no more, to the end of a cell, or behind so many of its statements.
+        """Bring a process to the end of a cell, or behind so many of its statements. It holds what a task is offered, and no more.
 
-        Return False where time or patience is used up. The cells run again in a new process where the one at hand cannot be brought there.
+        Return False where the time or the number of processes is used up. Where the present process cannot get there, a new one runs
+        the cells again.
         """
         if self._process and not self._process.can_reach(place, offers, whole=statements is None):
             self._end()
@@ -313,7 +315,7 @@ class NotebookRun:
         return f"it ended the process{f' ({how})' if how else ''}"
 
     def _ask(self, request, seconds, cases=None, candidate=None, cell=None):
-        """Return the reply to what may take so many seconds, and longer where the machine is busy."""
+        """Return the reply to a request that may take so many seconds, and longer on a busy machine."""
         with self.budget.measured(cell) as load:
             request = request | {"seconds": seconds, "waiting": load}
             return self._sandbox.ask(request, load * seconds + GRACE, cases, candidate)
@@ -360,7 +362,7 @@ class NotebookRun:
         """Keep why a cell failed. One that lacked what was not offered may have it the next time, and then fails no more."""
         lacked, late, failed = outcome.get("missed") is True, outcome.get("late") is True, outcome.get("failed")
         if again and lacked:
-            return  # it is said already, or it is there for another task
+            return  # as was said the first time, or other tasks are offered it
         if number in self._lacking:
             self._failures.pop(number, None)
         if lacked:

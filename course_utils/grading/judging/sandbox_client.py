@@ -1,4 +1,7 @@
-"""The trusted side of the sandbox: starts a fork server and in it a learner's process, sends it requests, ends it, and trusts none of its replies."""
+"""The trusted side of the sandbox: starts a fork server, has it fork a process for each notebook, and exchanges requests and replies with that.
+
+What the cells and answers of a notebook need of it is in `notebook_run`. No reply is trusted.
+"""
 
 import json
 import os
