@@ -33,7 +33,7 @@ SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a larger reply;
 
 
 class ServerGone(RuntimeError):
-    """The fork server ended, which no learner can bring about. Start another one."""
+    """The fork server ended, which no learner's code can reach. Start another one."""
 
 
 class SandboxClient:
@@ -47,11 +47,11 @@ class SandboxClient:
 
     def __init__(self, layers: policy.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
+        self.peak = 0  # bytes: the largest process so far
         # Of the latest notebook:
         self.odd = []  # what its cells and answers did to their process, in sentences
         self.answered = {}  # {question's id: (answer, seed)}, as its process says: short scalars
         self.left = 0.0  # seconds of its time that it has not used
-        self.peak = 0  # bytes: the largest process so far
         self._server = self._control = self._pipes = self._pid = None
 
     def __enter__(self):
