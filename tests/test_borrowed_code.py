@@ -170,7 +170,7 @@ def defined(text):
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in TASKS.values() if task.offers])
-def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_one_that_runs_beside_or_after_it(task_id):
+def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_a_later_task(task_id):
     task = TASKS[task_id]
     came = set().union(*map(defined, sources(task.offers).values()))
     for offer in task.offers:

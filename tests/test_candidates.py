@@ -231,7 +231,7 @@ def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(sandbox
 
 @needs_sandbox
 @pytest.mark.parametrize("tells", [BY_TIME, BY_A_CELL], ids=["by time", "by a cell"])
-def test_a_test_that_has_asked_all_candidates_tells_no_process_in_which_it_judges_some_alone(sandbox, tells):
+def test_no_process_learns_that_a_test_judges_some_candidates_alone(sandbox, tells):
     task = TASKS["03.catch_wrong_attention"]
     expected = expected_on(task, 0)
     keys = [leaf.key for case in expected.cases for leaf in case.args if isinstance(leaf, Candidate)]
@@ -256,7 +256,7 @@ def test_a_test_that_has_asked_all_candidates_tells_no_process_in_which_it_judge
 
 @needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
-def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(sandbox, task):
+def test_a_good_test_passes_though_it_meets_some_candidates_in_other_processes(sandbox, task):
     assert earns(sandbox, task, cells_of("solutions", task)).state == "passed"
 
 

@@ -9,17 +9,14 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import threading
-import time
-import urllib.request
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import timeouts
+from repository import ROOT
+from running_lab import Lab, free_port
 
 from course_utils import commands
 from course_utils.authoring import testing
@@ -29,9 +26,6 @@ from course_utils.base.paths import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
 from course_utils.learner import state
 from course_utils.workspace import copies
-
-ROOT = Path(__file__).resolve().parent.parent
-ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
 
 
 def course(folder, *arguments, python=("-m", "course_utils"), **environment):
@@ -229,63 +223,6 @@ def test_an_interruption_is_quiet(monkeypatch, capsys):
 
 
 # JupyterLab
-
-
-class Lab:
-    """A running `course lab`: `port`, `path` and `token` are read from what it prints."""
-
-    def __init__(self, folder, *arguments, wait=timeouts.SECONDS, python=sys.executable, **environment):
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "JUPYTER_CONFIG_DIR": str(folder / "config"),
-            **environment,
-        }
-        self.process = subprocess.Popen(
-            [python, "-m", "course_utils", "lab", "--no-browser", *arguments],
-            cwd=folder,
-            env={**environment, "JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.printed = []
-        self.reader = threading.Thread(target=lambda: self.printed.extend(self.process.stdout), daemon=True)
-        self.reader.start()
-        deadline = time.monotonic() + wait
-        while not (found := ADDRESS.search("".join(self.printed))):
-            assert self.process.poll() is None and time.monotonic() < deadline, "".join(self.printed)
-            time.sleep(0.1)
-        self.port, self.path, self.token = int(found[1]), found[2], found[3]
-
-    def get(self, path, token=None):
-        """Fetch a path of the server as text."""
-        address = f"http://127.0.0.1:{self.port}/{path}?token={token or self.token}"
-        with urllib.request.urlopen(address, timeout=timeouts.SECONDS) as answer:
-            assert answer.status == 200
-            return answer.read().decode("utf-8")
-
-    def stop(self, how=signal.SIGTERM):
-        """End it; return its exit code."""
-        self.process.send_signal(how)
-        code = self.process.wait(timeout=timeouts.SECONDS)
-        self.reader.join()
-        self.process.stdout.close()
-        return code
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.returncode is None:
-            self.stop()
-
-
-def free_port():
-    """A port that nothing listens on, nor on the next."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def test_lab_opens_a_copy_of_the_lesson_and_ends_at_ctrl_c(copy):

@@ -6,7 +6,7 @@ import statistics
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, altered, judge_briefly, solution_of
+from tasks import TASKS, altered, judge_briefly, solution_of
 
 from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.first_failure import first_failure

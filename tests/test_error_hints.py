@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, altered
+from tasks import TASKS, altered
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.error_hints import IN_OTHER_WORDS, hints_for_error

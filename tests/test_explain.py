@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sampling
 import torch
-from test_tasks import TASKS, solution_of
+from tasks import TASKS, solution_of
 
 from course_utils.base import trees
 from course_utils.checks import explain

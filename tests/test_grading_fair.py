@@ -9,7 +9,7 @@ import pytest
 import sampling
 from correct_answers import CORRECT, FILES, exercises_of
 from submissions import wanted
-from test_tasks import TASKS
+from tasks import TASKS
 
 from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected

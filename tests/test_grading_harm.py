@@ -20,7 +20,7 @@ import torch
 from correct_answers import exercises_of
 from lesson_03_tasks import FOUR, states
 from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, notebook
-from test_tasks import solution_of
+from tasks import solution_of
 
 from course_utils.base import files
 from course_utils.base.errors import CourseError
@@ -360,7 +360,7 @@ def test_the_courses_own_code_is_not_there_to_be_called(grade):
 
 
 @needs_sandbox
-def test_a_copy_of_the_courses_own_code_is_seen_and_earns_nothing_unless_the_instructor_says_so(grade):
+def test_a_copy_of_the_courses_code_earns_nothing_unless_the_instructor_says_so(grade):
     copied = "\n".join(inspect.getsource(function) for function in (attention.padding_mask, attention.causal_mask))
     result = grade("import torch\nfrom torch import Tensor", copied)
     found = {v.task: v.borrowed for v in result.verdicts if v.state == "passed"}
@@ -432,7 +432,7 @@ def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
 
 
 @needs_sandbox
-def test_an_answer_that_is_too_slow_to_be_interrupted_is_not_said_to_have_ended_its_process(grader, grade, monkeypatch):
+def test_a_slow_answer_that_no_interrupt_reaches_is_not_called_a_crash(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=1, whole=4))
     result = grade("import torch", "def causal_mask(size):\n    return sum(range(10**12))")
     assert state(result, "03.causal_mask") == "error" and result.suspicions == ()
@@ -704,9 +704,7 @@ def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader
 
 
 @needs_sandbox
-def test_a_slow_test_over_candidates_takes_no_more_beyond_a_notebooks_time_than_an_answer_has(
-    grader, grade, monkeypatch
-):
+def test_a_slow_test_over_candidates_exceeds_a_notebooks_time_by_one_answer_at_most(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=6))
     monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
     took, ask = [], grader.sandbox._ask

@@ -135,6 +135,11 @@ def load_prediction(prediction_id: str) -> Prediction:
     """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
     known = {each.id: each for number in lessons() for each in predictions_of(number)}
     if prediction_id not in known:
+        number = number_of(prediction_id.partition(".")[0])
+        if prediction_id in {each.id for each in asked(number, questions=True)}:
+            raise CourseError(f'{prediction_id} is not a prediction: answer it with `check("{prediction_id}", …)`.')
         meant = did_you_mean(prediction_id, known)
-        raise CourseError(f'There is no prediction "{prediction_id}"{meant}. There are {", ".join(known)}.')
+        here = [name for name in known if name.startswith(f"{number}.")]
+        there = f"Lesson {number} has {', '.join(here)}." if here else "An id begins with its lesson, as in `02.cold`."
+        raise CourseError(f'There is no prediction "{prediction_id}"{meant}. {there}')
     return known[prediction_id]

@@ -158,7 +158,7 @@ def _remark(task, cases, outcomes, borrowed):
     """Return something worth saying about a correct answer, or None."""
     if borrowed:
         return (
-            f"Right, but your function calls the course's own `{borrowed[0]}`, which this exercise does not offer: write it yourself. "
+            f"Right, but your function calls the course's own `{borrowed[0]}`, which this task does not offer: write it yourself. "
             "Where a class is graded, such an answer may earn no points."
         )
     if any(outcome.seeded for outcome in outcomes) and not task.candidates:

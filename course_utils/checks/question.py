@@ -62,7 +62,7 @@ class Question(_AnyQuestion):
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put {letters} in place of the dots: `check("{self.id}", "b")`.')
-        letter = answer.strip().strip(".()").lower() if isinstance(answer, str) else None
+        letter = self._letter_of(answer, options)
         if letter not in options:
             return Answered(
                 "not attempted",
@@ -72,6 +72,15 @@ class Question(_AnyQuestion):
         if text == self.right[0]:
             return Answered("passed", f"{letter}) is right. {self.right[1]}")
         return Answered("failed", f"{letter}) is not right. {dict(self.wrong)[text]}", text)
+
+    @staticmethod
+    def _letter_of(answer, options):
+        """Return the letter that is meant, also by its option's text, copied with it or alone; None for what is no text."""
+        if not isinstance(answer, str):
+            return None
+        bare = lambda text: " ".join(text.replace("`", "").split()).strip(" .()").lower()  # noqa: E731
+        spellings = {bare(spelt): letter for letter, text in options.items() for spelt in (text, f"{letter}) {text}")}
+        return spellings.get(bare(answer), bare(answer))
 
 
 @dataclass(frozen=True)
@@ -169,10 +178,16 @@ def as_number(value: object) -> float | None:
     if isinstance(value, bool) or value is None or value is ...:
         return None
     try:
-        number = float(value.replace(",", ".") if isinstance(value, str) else value)
-    except (AttributeError, OverflowError, RuntimeError, TypeError, ValueError):
+        number = _in_figures(value) if isinstance(value, str) else float(value)
+    except (ArithmeticError, AttributeError, RuntimeError, TypeError, ValueError):
         return None
     return number if number == number and abs(number) != float("inf") else None
+
+
+def _in_figures(text):
+    """Return the number that a text such as "0,4", "2/5" or "40%" stands for. Raises ValueError or ZeroDivisionError."""
+    above, _, below = text.replace(",", ".").strip().removesuffix("%").partition("/")
+    return float(above) / float(below if "/" in text else 1) / (100 if "%" in text else 1)
 
 
 def shown(answer: object) -> str:

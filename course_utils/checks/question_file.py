@@ -141,7 +141,7 @@ def _question(name, title, asked, options, path):
         answer=float(number[1]),
         tolerance=float(number[2] or 0),
         why=right[0][1],
-        wrong={float(text): why for text, why in others.items()},
+        wrong={as_number(text): why for text, why in others.items()},
         otherwise=dict(wrong).get(OTHERWISE, ""),
     )
 

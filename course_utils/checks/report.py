@@ -26,7 +26,7 @@ NAN_AT_MOST = 3  # places told in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
 LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
-NOTHING_YET = "There is nothing to check yet. Replace `raise NotImplementedError` with your answer, run that cell, then run this one again."
+NOTHING_YET = "There is nothing to check yet. Write your answer where the exercise has `raise NotImplementedError`, run that cell, then run this one again."
 PLACEHOLDER_LEFT = (
     "Your code is there, but so is the exercise's placeholder `raise NotImplementedError`, and your function reaches it. "
     "Delete that line, make sure that your function returns its result, run the cell, then run this one again."

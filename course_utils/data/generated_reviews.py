@@ -138,21 +138,6 @@ def _with_word(base: _Review, word: str, polarity: int, kind: str) -> _Review:
     return _Review(words, polarity, end, negation_at, scope, kind)
 
 
-def bag_of_words_ceiling(reviews: GeneratedReviews) -> float:
-    """Return the accuracy (0 to 1) that no bag-of-words model exceeds but by luck: facts (a) and (b) above.
-
-    Its error is at least the smallest of the four cells polarity × negation, and half of the contrasts.
-    """
-    negated = torch.tensor([kind == "negated" for kind in reviews.kind])
-    contrast = torch.tensor([kind == "contrast" for kind in reviews.kind])
-    cells = [
-        ((reviews.polarity == polarity) & (negated == is_negated) & ~contrast).sum().item()
-        for polarity in (1, -1)
-        for is_negated in (True, False)
-    ]
-    return 1 - (min(cells) + contrast.sum().item() / 2) / len(reviews)
-
-
 def _pick(rng: random.Random, choices: tuple):
     # Of Python's generator only random() is promised to stay the same from version to version.
     return choices[int(rng.random() * len(choices))]

@@ -115,7 +115,9 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell), keep)
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
-        report.note = _next_step(task, entry)
+        report.note = f"{_failed_below(task, answer)}{_next_step(task, entry)}"
+        if {"exit", "quit"} & {*getattr(code_of(answer), "co_names", ())}:
+            report.message = f"Your {'class' if task.module else 'function'} calls `exit` or `quit`, which ends the whole program, here the notebook's kernel. Delete that call, and hand the result back with `return`."
     elif report.state == "passed":
         report.note = next(sandbox_warnings([cell]), "")
     _keep_failure(task, answer, report)
@@ -179,6 +181,17 @@ def _check_question(question, answer, seed, keep):
         f"<p style='margin:.4em 0'>{with_code(report.message)}</p>",
     ]
     return _show(Message(text, framed(question.id, question.title, report.state, parts)))
+
+
+def _failed_below(task, answer):
+    """Return the sentence on an answer to another task of the lesson which this one calls, and whose last check failed; "" for none."""
+    called = getattr(code_of(answer), "co_names", ())
+    for other in catalogue.by_lesson()[task.id[:2]]:
+        name = other.answer_name
+        is_own = getattr(history.namespace().get(name), "__module__", "") == "__main__"
+        if name in called and is_own and state.read(_say).get(other.id, {}).get("state") in ("failed", "error"):
+            return f"It calls your `{name}`, which failed the last check of {other.id}: look there first. "
+    return ""
 
 
 def _next_step(task, entry):
@@ -283,6 +296,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     prediction = _prediction(prediction_id, "predict", (guess, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
+    _guesses.pop(prediction.id, None)  # whatever comes of this one, it takes the place of an earlier guess
     if guess is None or guess is ...:
         return _show(
             Message(f"{prediction.text} Put {prediction.wanted()} in place of the dots, then run the next cell.")

@@ -1,8 +1,7 @@
 """Weights from the course's Transformer to torch.nn, so that either can be held against the other.
 
-Here: `MultiHeadAttention` → `nn.MultiheadAttention`, and `Transformer` → `nn.Transformer`; and from the Transformer that lesson 12
-writes on its page to `Transformer`. Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With
-E = model.embedding, on a source B×S and a target B×T, where True in torch's masks means "may NOT attend":
+Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With E = model.embedding, on a source B×S
+and a target B×T, where True in torch's masks means "may NOT attend":
 
     theirs = to_torch(model)
     padding = source == PAD
@@ -20,14 +19,6 @@ import torch
 from torch import Tensor, nn
 
 from course_utils.models.transformer import MultiHeadAttention, Transformer
-
-
-def attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    """Return torch's module with copies of these weights, batch first."""
-    weight = ours.output.weight
-    theirs = nn.MultiheadAttention(len(weight), ours.heads, batch_first=True).to(weight)
-    _copy((mine, other) for other, mine in _attention_pairs(theirs, ours))
-    return theirs.train(ours.training)
 
 
 def to_torch(ours: Transformer) -> nn.Transformer:
@@ -53,18 +44,6 @@ def to_torch(ours: Transformer) -> nn.Transformer:
     ).to(ours.readout.weight)
     _copy((mine, other) for other, mine in _transformer_pairs(theirs, ours))
     return theirs.train(ours.training)
-
-
-def from_lesson(theirs: nn.Module) -> Transformer:
-    """Return the course's model with copies of the weights of the whole Transformer that lesson 12 writes on its page."""
-    vocabulary, width = theirs.embedding.weight.shape
-    heads, hidden = theirs.encoder[0].self_attention.f.H, len(theirs.encoder[0].feed_forward.f.W_1.weight)
-    layers = (len(theirs.encoder), len(theirs.decoder))
-    ours = Transformer(vocabulary, width, heads, hidden, *layers, dropout=0.0, longest=len(theirs.P))
-    ours = ours.to(theirs.embedding.weight)
-    ours.embedding.positions.copy_(theirs.P)
-    _copy(_lesson_pairs(theirs, ours))
-    return ours.train(theirs.training)
 
 
 # Pairs of tensors that mean the same, torch's first. They are views of the modules' weights, to be copied either way.
@@ -103,31 +82,6 @@ def _layer_pairs(theirs: nn.Module, ours: nn.Module) -> Pairs:
         yield from _parameter_pairs(getattr(theirs, f"norm{number}"), residual.norm)
     yield from _parameter_pairs(theirs.linear1, ours.feed_forward[0])
     yield from _parameter_pairs(theirs.linear2, ours.feed_forward[2])
-
-
-def _lesson_pairs(theirs: nn.Module, ours: Transformer) -> Pairs:
-    yield theirs.embedding.weight, ours.embedding.words.weight
-    for side in ("encoder", "decoder"):
-        yield from _parameter_pairs(getattr(theirs, f"{side}_norm"), getattr(ours, f"{side}_norm"))
-        for layer, mine in zip(getattr(theirs, side), getattr(ours, side), strict=True):
-            residuals = [getattr(mine, name) for name in ("first", "second", "third") if hasattr(mine, name)]
-            for (name, sublayer), residual in zip(layer.named_children(), residuals, strict=True):
-                yield from _parameter_pairs(sublayer.norm, residual.norm)
-                if name == "feed_forward":
-                    yield from _parameter_pairs(sublayer.f.W_1, mine.feed_forward[0])
-                    yield from _parameter_pairs(sublayer.f.W_2, mine.feed_forward[2])
-                else:
-                    yield from _lesson_attention_pairs(sublayer.f, getattr(mine, name))
-
-
-def _lesson_attention_pairs(theirs: nn.Module, ours: MultiHeadAttention) -> Pairs:
-    width = len(theirs.W_K.weight)
-    yield from _parameter_pairs(theirs.W_Q, ours.query)
-    yield theirs.W_K.weight, ours.key_value.weight[:width]
-    yield theirs.W_K.bias, ours.key_value.bias[:width]
-    yield theirs.W_V.weight, ours.key_value.weight[width:]
-    yield theirs.W_V.bias, ours.key_value.bias[width:]
-    yield from _parameter_pairs(theirs.W_O, ours.output)
 
 
 def _parameter_pairs(theirs: nn.Module, ours: nn.Module) -> Pairs:

@@ -2,7 +2,7 @@
 
 Here: attention in many heads, positions, layers, encoder, decoder and the model. Not here: what makes dropout, the softmax and decoding
 fast on a CPU (`optimized.py`), the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
-weights taken from and given to torch.nn (`torch_conversion.py`), the same mechanisms in a few lines each (`minimal.py`).
+weights given to torch.nn (`torch_conversion.py`), the same mechanisms in a few lines each (`minimal.py`).
 
 Shape letters: B sentences, T target or query positions, S source or key positions, K hypotheses of a sentence,
 H heads, D model width, d = D / H head width, F feed-forward width, V vocabulary.
