@@ -33,9 +33,11 @@ from course_utils.data.generated_reviews import (
     four_cases,
     generate_reviews,
 )
-from course_utils.data.loading import load_reviews
+from course_utils.data.loading import load_captions, load_reviews
 from course_utils.data.multi30k import MULTI30K_SPLITS
+from course_utils.data.pairs import Pairs
 from course_utils.data.reviews import NEGATIONS
+from course_utils.data.small_world import truth
 from course_utils.data.sst2 import SPLITS, load_sst2
 
 WORDS = b"the film was great\n" * 5000
@@ -113,10 +115,12 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
+    loading._load_captions.cache_clear()
     download._temporary_folder.cache_clear()
     yield
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
+    loading._load_captions.cache_clear()
     download._temporary_folder.cache_clear()
 
 
@@ -354,6 +358,24 @@ def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
     assert isinstance(load_reviews("dev", prefer="generated"), GeneratedReviews)
 
 
+def test_load_captions_gives_captions_or_the_toy_language_and_says_so(monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(loading, "load_multi30k", lambda split: Pairs([f"a dog, {split}"], ["ein hund"]))
+        assert [load_captions(split).sources for split in ("train", "val")] == [["a dog, train"], ["a dog, val"]]
+    assert capsys.readouterr().out == ""
+    loading._load_captions.cache_clear()
+    toys = {split: load_captions(split) for split in ("train", "val")}
+    assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "toy language" in said
+    with pytest.raises(CourseError, match="split must be train or val, not 'test'"):
+        load_captions("test")
+    loading._load_captions.cache_clear()
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")
+    with pytest.raises(DataError):
+        load_captions("train")
+
+
 def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
     found = {split: load_reviews(split) for split in SPLITS}
@@ -366,7 +388,7 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
     monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
     with pytest.raises(DataError):
         load_reviews("train")
 

@@ -56,7 +56,7 @@ def test_the_steps_lead_to_the_right_answer(task):
             if case.edge:
                 continue
             if known.at(known.truth, place) is None:  # lists of lists, which stand in no relation
-                assert way.of(case.args) == expected.truth[place].value, case.name
+                assert way.compute(case.args) == expected.truth[place].value, case.name
             else:
                 assert explain._same(known.at(way, place), known.at(known.truth, place)), case.name
 

@@ -29,7 +29,7 @@ from course_utils.checks.catalogue import answers
 from course_utils.checks.compare import KINDS
 from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
-from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     Unreadable,
     definition,
@@ -72,6 +72,20 @@ def test_the_courses_own_notebooks_are_read(lesson):
         assert fingerprint(code) in (fingerprint(stored), fingerprint(definition((stored,), name))) and fingerprint(
             code
         )
+
+
+@pytest.mark.parametrize("lesson", names_in(ROOT, "exercises"))
+def test_a_lesson_is_refused_in_place_of_its_exercises_and_exercises_never(lesson):
+    itself, exercise = (read_notebook(ROOT / file_of(folder, lesson), KNOWN) for folder in ("notebooks", "exercises"))
+    refuse_the_lesson(exercise)
+    questions = tuple(f'check("{question.id}", "a")' for question in catalogue.questions_of(lesson[:2]))
+    unchecked = tuple(cell for cell in exercise.cells if "check(" not in cell)
+    refuse_the_lesson(replace(exercise, cells=(*unchecked, *questions)))  # as handed out with questions, checks deleted
+    if lesson[:2] != "00":  # which shows the check of a task
+        with pytest.raises(
+            Unreadable, match=f"This is lesson {lesson[:2]} itself: your answers are in the notebook of"
+        ):
+            refuse_the_lesson(itself)
 
 
 def of_nbformat_3(**cell):

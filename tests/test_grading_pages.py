@@ -286,7 +286,7 @@ def test_feedback_on_a_file_that_could_not_be_read():
     text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), FOUR))
     assert text.endswith(
         "0 of 4 points. 0 of 4 tasks passed.On your notebookx.pdf: This is a PDF: hand in the notebook."
-        "Lesson 03No notebook of lesson 03 could be read. That is 0 of 4 points."
+        "Lesson 03No notebook of lesson 03 could be graded. That is 0 of 4 points."
     )
 
 

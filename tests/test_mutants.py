@@ -161,7 +161,7 @@ def judge_mutants(task):
         came["refused"] += 1
         if report.case and not report.case.edge and report.kind in ("shape", "finite", "value"):
             came["wrong"] += 1
-            came["explained"] += bool(report.mistake or report.message != report._finding.sentence)
+            came["explained"] += bool(report.mistake or report.message != report._finding.text)
             if report.relation and not holds_elsewhere(task, mutant, expected):
                 came["false"].append(f"{task.id}, {what}: {report.relation}")
     return came

@@ -200,7 +200,7 @@ def test_the_page_knows_what_comes_out_of_each_prediction():
     for name in names_in(ROOT, "notebooks"):
         text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
         for one in catalogue.predictions_of(number_of(name)):
-            outcome = pages._revealed(one, json.loads(text)["cells"])
+            outcome = pages._revealed_value(one, json.loads(text)["cells"])
             assert one.read(outcome) is not None or f'predict(\\"{one.id}' not in text, one.id
 
 
@@ -256,7 +256,7 @@ def test_a_question_shows_code_as_code(open_page, site):
         wrong=(("No.", "Not so."),),
     )
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in ("attention_table", "asked"))
-    (site[0] / "asked.html").write_text(f"<main>{pages._asked(one)}</main>{scripts}")
+    (site[0] / "asked.html").write_text(f"<main>{pages._question_html(one)}</main>{scripts}")
     page = open_page("asked.html")
     page.get_by_role("radio", name="It is x < 1.").check()
     page.get_by_role("button", name="Check").click()
@@ -718,7 +718,7 @@ def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(a
 @pytest.mark.parametrize("shown", ["Open in Colab", "![Open in Colab](https://host/badge.svg)"])
 def test_one_line_leads_to_colab_and_to_the_notebook_in_place_of_the_badge(shown):
     text = f"# 02 Title\n\n[{shown}](https://host/colab/02.ipynb)\n\n**You need** it."
-    found = pages._opened(text, "notebooks/02.ipynb")
+    found = pages._with_download_line(text, "notebooks/02.ipynb")
     assert found.startswith('# 02 Title\n\n<p class="course-open">') and found.endswith("\n\n**You need** it.")
     assert found.count('href="../download/notebooks/02.ipynb" download') == 1 and "badge" not in found
     assert found.count('href="https://host/colab/02.ipynb"') == 1
@@ -780,7 +780,7 @@ def test_the_glossary_lists_exactly_the_terms_set_in_bold_in_alphabetical_order(
     entries = contents.ENTRY.findall((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
     forms = {form.lower(): term for term, short, other, _ in entries for form in (term, short, other)}
     lessons = {file_of("notebooks", name): pages.lesson(ROOT, name) for name in names_in(ROOT, "notebooks")}
-    bold = {term for _, cell in contents._texts(lessons) for term in contents.TERM.findall(cell["source"])}
+    bold = {term for _, cell in contents._text_cells(lessons) for term in contents.TERM.findall(cell["source"])}
     terms = {term.lower() for term in bold if not NO_TERM.match(term)} - OF_ONE_LESSON
     assert not terms - forms.keys(), "set in bold in a lesson, but not in docs/glossary.md"
     assert {term for term, *_ in entries} == {forms[term] for term in terms}, "in docs/glossary.md, but in no lesson"

@@ -14,7 +14,7 @@ from tensors import assert_close, assert_same, batch_of, drawn, shaken, tensor
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
-from course_utils.models.torch_conversion import _attention, _copy, to_torch
+from course_utils.models.torch_conversion import _attention_pairs, _copy, to_torch
 from course_utils.training.device import choose_device
 from course_utils.translation.search import follow
 
@@ -132,7 +132,7 @@ def attention_to_torch(ours):
     """Return torch's module with copies of these weights, batch first."""
     weight = ours.output.weight
     theirs = torch.nn.MultiheadAttention(len(weight), ours.heads, batch_first=True).to(weight)
-    _copy((mine, other) for other, mine in _attention(theirs, ours))
+    _copy((mine, other) for other, mine in _attention_pairs(theirs, ours))
     return theirs.train(ours.training)
 
 

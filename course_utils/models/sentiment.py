@@ -50,9 +50,8 @@ class SumOfWords(nn.Module):
 class SelfAttention(nn.Module):
     """Logistic regression on the sum of a sentence's words, once each word has attended to all of them.
 
-    Learned matrices make each word's query, key and value, those that `projections` names by a letter, q, k or v; where
-    there is none, a word itself is that.
-    A word keeps its own vector and adds its context to it.
+    Learned matrices make each word's query, key and value, if `projections` names them by q, k and v. The word itself
+    takes the place of one that is not named. A word keeps its own vector and adds its context to it.
     """
 
     def __init__(self, vocabulary_size, width=8, projections="qkv"):

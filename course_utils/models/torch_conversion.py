@@ -42,7 +42,7 @@ def to_torch(ours: Transformer) -> nn.Transformer:
         ),
         batch_first=True,
     ).to(ours.readout.weight)
-    _copy((mine, other) for other, mine in _transformer(theirs, ours))
+    _copy((mine, other) for other, mine in _transformer_pairs(theirs, ours))
     return theirs.train(ours.training)
 
 
@@ -50,7 +50,7 @@ def to_torch(ours: Transformer) -> nn.Transformer:
 Pairs = Iterator[tuple[Tensor, Tensor]]
 
 
-def _attention(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs:
+def _attention_pairs(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs:
     width = theirs.embed_dim
     for whole, query, key_value in (
         (theirs.in_proj_weight, ours.query.weight, ours.key_value.weight),
@@ -58,33 +58,33 @@ def _attention(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs
     ):
         yield whole[:width], query
         yield whole[width:], key_value
-    yield from _parameters(theirs.out_proj, ours.output)
+    yield from _parameter_pairs(theirs.out_proj, ours.output)
 
 
-def _transformer(theirs: nn.Transformer, ours: Transformer) -> Pairs:
+def _transformer_pairs(theirs: nn.Transformer, ours: Transformer) -> Pairs:
     for stack, layers, norm in (
         (theirs.encoder, ours.encoder, ours.encoder_norm),
         (theirs.decoder, ours.decoder, ours.decoder_norm),
     ):
         for layer, mine in zip(stack.layers, layers, strict=True):
-            yield from _layer(layer, mine)
+            yield from _layer_pairs(layer, mine)
         if stack.norm is not None:
-            yield from _parameters(stack.norm, norm)
+            yield from _parameter_pairs(stack.norm, norm)
 
 
-def _layer(theirs: nn.Module, ours: nn.Module) -> Pairs:
-    yield from _attention(theirs.self_attn, ours.self_attention)
+def _layer_pairs(theirs: nn.Module, ours: nn.Module) -> Pairs:
+    yield from _attention_pairs(theirs.self_attn, ours.self_attention)
     residuals = [ours.first, ours.second]
     if isinstance(theirs, nn.TransformerDecoderLayer):
-        yield from _attention(theirs.multihead_attn, ours.source_attention)
+        yield from _attention_pairs(theirs.multihead_attn, ours.source_attention)
         residuals.append(ours.third)
     for number, residual in enumerate(residuals, 1):
-        yield from _parameters(getattr(theirs, f"norm{number}"), residual.norm)
-    yield from _parameters(theirs.linear1, ours.feed_forward[0])
-    yield from _parameters(theirs.linear2, ours.feed_forward[2])
+        yield from _parameter_pairs(getattr(theirs, f"norm{number}"), residual.norm)
+    yield from _parameter_pairs(theirs.linear1, ours.feed_forward[0])
+    yield from _parameter_pairs(theirs.linear2, ours.feed_forward[2])
 
 
-def _parameters(theirs: nn.Module, ours: nn.Module) -> Pairs:
+def _parameter_pairs(theirs: nn.Module, ours: nn.Module) -> Pairs:
     yield theirs.weight, ours.weight
     yield theirs.bias, ours.bias
 

@@ -220,8 +220,8 @@ class Transformer(nn.Module):
     def reset_parameters(self):
         """Draw weights with a spread of 1/2 over the root of what they sum, and embeddings of length 1.
 
-        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to what passes by it: on
-        Multi30k this learned faster than Glorot & Bengio 2010. Logits begin with a spread near 1.
+        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to what passes by it. On
+        Multi30k this learned faster than Glorot & Bengio (2010). Logits begin with a spread near 1.
         """
         for module in self.modules():
             if isinstance(module, nn.Linear) and module is not self.readout:

@@ -18,7 +18,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import OWN, chosen, course_of, file_of, names_in, number_of
 from course_utils.checks import catalogue
-from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     Unreadable,
     cells_of,
@@ -77,8 +77,6 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
-    checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
-    _refuse_the_lesson(path, checked, number_of(name))
     target = root / HANDED_IN / f"{name}.ipynb"
     texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
     elsewhere = {name for each in texts for name in DEFINED.findall(each)}
@@ -107,6 +105,7 @@ def _read(path, name):
     try:
         plain = read_own(path)
         notebook, clean = notebook_in(plain, names_by_lesson(), path.name), _clean(plain, name)
+        refuse_the_lesson(notebook)
         text = to_text(clean)
         must_fit(len(text.encode()))
         parse(text.encode())  # as whatever is handed in is read: with the limits for what may come from anybody
@@ -120,15 +119,6 @@ def _read(path, name):
             f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
         )
     return notebook, clean, text
-
-
-def _refuse_the_lesson(path, checked, number):
-    """Refuse a lesson's own notebook, which checks its questions and no task, before it takes the place of what was handed in."""
-    tasks, questions = (
-        {each.id for each in known} for known in (catalogue.by_lesson()[number], catalogue.questions_of(number))
-    )
-    if checked & questions and not checked & tasks:
-        raise CourseError(f"{path} is lesson {number} itself: your answers are in the notebook of its exercises.")
 
 
 def _clean(plain, name):

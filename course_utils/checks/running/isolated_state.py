@@ -27,7 +27,7 @@ def isolated_state() -> Iterator[None]:
 
     One thread, since tensors of a few numbers gain nothing from more, and on a busy machine lose a hundredfold by waiting.
     """
-    set_back = _as_now()
+    set_back = _snapshot()
     try:
         with ExitStack() as until_then:
             for state in (
@@ -70,8 +70,8 @@ def _has_another_device():
         return True
 
 
-def _as_now() -> Callable[[], None]:
-    """Snapshot global state and return a function that restores it, also after a context manager that was never closed."""
+def _snapshot() -> Callable[[], None]:
+    """Snapshot global state and return a function that restores it, even after a context manager that was never closed."""
     names = [(sys, "stdout"), (sys, "stderr"), (builtins, "input"), (builtins, "print"), (sys, "breakpointhook")]
     kept = [(place, name, getattr(place, name)) for place, name in names]
     dtype, threads, device = torch.get_default_dtype(), torch.get_num_threads(), _default_device()

@@ -9,10 +9,12 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
+from course_utils.authoring.sources import CHECK
 from course_utils.checks import catalogue
 from course_utils.grading.ingest import notebook_file
 from course_utils.grading.ingest.notebook_file import Notebook, Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.ingest.tampering import PROMPT
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at
@@ -27,6 +29,18 @@ SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer ha
 def names_by_lesson() -> dict[str, list[str]]:
     """Return {"03": ["padding_mask", …], …}: what the exercises ask to be defined."""
     return {lesson: [task.answer_name for task in of] for lesson, of in catalogue.by_lesson().items()}
+
+
+def refuse_the_lesson(notebook: Notebook) -> None:
+    """Raise `Unreadable` for a lesson's own notebook, which checks its questions and has neither a task's check nor its prompt."""
+    tasks = {each.id for each in catalogue.by_lesson().get(notebook.lesson, ())}
+    questions = {each.id for each in catalogue.questions_of(notebook.lesson)}
+    checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
+    prompts = {found[1] for _, text in notebook.titled if (found := PROMPT.match(text))}
+    if checked & questions and not (checked | prompts) & tasks:
+        raise Unreadable(
+            f"This is lesson {notebook.lesson} itself: your answers are in the notebook of its exercises, so hand in that one."
+        )
 
 
 def count_lessons(found: Iterable[Found]) -> Counter:

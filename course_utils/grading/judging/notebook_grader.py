@@ -25,7 +25,7 @@ from course_utils.checks.own_mistakes import packed as packed_mistakes
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
-from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
     Unreadable,
@@ -181,6 +181,7 @@ class Grader:
             if isinstance(found.content, str):
                 raise Unreadable(found.content)
             notebook = parse_notebook(found.content, names_by_lesson(), found.path.name)
+            refuse_the_lesson(notebook)
         except Unreadable as error:
             return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
         remarks = [*_sentences(found.note), *notebook.remarks]

@@ -35,7 +35,7 @@ def _of(task, verdict, settings):
     if verdict is not None and verdict.borrowed and not settings.reference_counts:
         share, explanation = (
             Decimal(0),
-            f"it calls the course's own `{verdict.borrowed}`, which this exercise does not offer.",
+            f"it calls the course's own `{verdict.borrowed}`, which this task does not offer.",
         )
     explained = f"{_number_text(share * 100)}% of the points: {explanation}" if explanation and possible else ""
     return Points(task.id, float(_rounded(share * possible)), float(_rounded(possible)), explained)

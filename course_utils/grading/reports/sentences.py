@@ -59,7 +59,7 @@ def _no_verdict(graded, task):
     lesson = task.id.partition(".")[0]
     files = [result for result in graded.results if result.file and result.lesson in (lesson, "")]
     if any(result.problem for result in files):
-        return Verdict(task.id, "not run", message=f"No notebook of lesson {lesson} could be read.")
+        return Verdict(task.id, "not run", message=f"No notebook of lesson {lesson} could be graded.")
     if any(result.lesson for result in files):
         nothing = f"No text cell begins with **{ANSWER} {task.id}:** and goes on." if isinstance(task, Written) else ""
         return Verdict(task.id, "missing", message=nothing)
