@@ -14,8 +14,8 @@ from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.offered_source import sources
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.reports.points import score
 from course_utils.grading.sandbox import policy, stand_ins
 

@@ -16,7 +16,7 @@ from course_utils import check
 from course_utils.checks import catalogue
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.grading.ingest.submissions import Found
-from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.judging.budget import Limits
 from course_utils.learner import state
 
 pytestmark = needs_sandbox

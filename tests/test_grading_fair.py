@@ -14,7 +14,7 @@ from tasks import TASKS
 from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.judging.budget import Limits
 
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 

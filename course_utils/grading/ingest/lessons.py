@@ -52,11 +52,11 @@ def count_lessons(found: Iterable[Found]) -> Counter:
     students = [[one for one in files if one.file] for _, files in groupby(found, key=lambda one: one.student)]
     count = Counter()
     for files in students[:: max(1, -(-len(students) // STUDENTS))]:
-        count.update({_read(one, notebook_file.LARGEST).lesson for one in files[-NOTEBOOKS:]} - {""})
+        count.update({_notebook_or_empty(one, notebook_file.LARGEST).lesson for one in files[-NOTEBOOKS:]} - {""})
     return count
 
 
-def _read(found, largest):
+def _notebook_or_empty(found, largest):
     """Return a notebook; for one that cannot be read here, a notebook without cells and lesson."""
     try:
         return read_notebook(found.path, names_by_lesson(), largest)
@@ -76,7 +76,7 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
             continue
         places = defaultdict(list)  # {lesson: [(answers, place), …]}
         for place, one in enumerate(files):
-            notebook = _read(one, LARGEST)
+            notebook = _notebook_or_empty(one, LARGEST)
             names = names_by_lesson().get(notebook.lesson, ())
             answers = sum(bool(fingerprint(definition(notebook.cells, name))) for name in names)
             places[notebook.lesson].append((answers, place))
