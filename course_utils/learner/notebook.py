@@ -117,7 +117,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     if report.state in ("failed", "error"):
         report.note = f"{_failed_below(task, answer)}{_next_step(task, entry)}"
         if {"exit", "quit"} & {*getattr(code_of(answer), "co_names", ())}:
-            report.message = f"Your {'class' if task.module else 'function'} calls `exit` or `quit`, which ends the whole program, here the notebook's kernel. Delete that call, and hand the result back with `return`."
+            report.remark = f"Your {'class' if task.module else 'function'} calls `exit` or `quit`, which ends the whole program, here the notebook's kernel. Delete that call, and hand the result back with `return`."
     elif report.state == "passed":
         report.note = next(sandbox_warnings([cell]), "")
     _keep_failure(task, answer, report)

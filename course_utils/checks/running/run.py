@@ -274,7 +274,7 @@ class _AsFunction:
         self._class, self._module, self.__name__ = cls, None, cls.__name__
 
     def __call__(self, sizes, weights, *inputs):
-        return self._called(True, sizes, weights, inputs)
+        return self._forward(True, sizes, weights, inputs)
 
     def anew(self):
         """Return the same for a new instance."""
@@ -282,9 +282,9 @@ class _AsFunction:
 
     def evaluate(self, sizes, weights, *inputs):
         """Call it in evaluation mode."""
-        return self._called(False, sizes, weights, inputs)
+        return self._forward(False, sizes, weights, inputs)
 
-    def _called(self, training, sizes, weights, inputs):
+    def _forward(self, training, sizes, weights, inputs):
         if self._module is None:
             self._module = self._class(**sizes)
             _check_parameters(self._module, weights)
