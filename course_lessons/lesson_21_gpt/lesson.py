@@ -28,9 +28,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide from it.
 # - **GPT** (Radford et al., 2018) keeps the decoder without its attention to a source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
-# In this lesson, the two differ only in their attention mask and in what they learn to predict. We build a GPT and return to BERT when the GPT writes.
+# Here, the two differ only in their attention mask and in what they learn to predict. We build a GPT and compare it with BERT when it writes.
 #
-# The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. We keep the weights to look at them. Before you run the second cell, guess where they will be 0.
+# The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer keeps its weights, so that we can look at them. Before you run the second cell, guess where they will be 0.
 
 
 # %%
@@ -156,20 +156,20 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # %% [markdown]
 # The model makes one prediction after each character, 5 in all. Once the sixth character is known, we know what all 5 should have been, so the text provides 5 training examples that nobody had to label.
 #
-# With larger sizes, the same class is nearly GPT-2 (Radford et al., 2019), whose smallest version has 124,439,808 parameters. It has 12 layers of width 768 with 12 heads, 1,024 positions and a vocabulary of 50,257 pieces of words. How many parameters does our class have with these sizes? On the device `meta`, tensors have shapes but no numbers, so the model takes no memory.
+# With larger sizes, the same class is nearly GPT-2 (Radford et al., 2019). The smallest GPT-2 has 12 layers of width 768 with 12 heads, 1,024 positions, a vocabulary of 50,257 pieces of words and 124,439,808 parameters. How many does our class have at this size? On the device `meta`, tensors have shapes but no numbers, so they take no memory.
 
 # %% tags=["nbval-check-output"]
 with torch.device("meta"):
     gpt2 = GPT(V=50_257, D=768, H=12, F=3072, N=12, longest=1024)
 counts = {"our class": sum(weights.numel() for weights in gpt2.parameters())}
-counts["learned positions"] = 1024 * 768  # GPT-2 learns P: T D
+counts["learned positions"] = 1024 * 768  # P in GPT-2: T · D
 counts["GPT-2"] = counts["our class"] + counts["learned positions"]
 counts["E alone"] = gpt2.embedding.weight.numel()  # V · D
 for name, count in counts.items():  # 4 bytes for each number in float32
     print(f"{name:17}  {count:11,} parameters  {4 * count / 1e6:3.0f} MB")
 
 # %% [markdown]
-# Our class lacks only GPT-2's position vectors, 1,024 · 768 = 786,432 learned parameters; ours are computed. All other matrices, biases and norms have as many parameters as GPT-2's. Almost a third of these are in E, which the embedding and the readout share: a readout of its own would add another 154 MB. Two differences do not change the count: GPT-2 has no factor √D, and instead of max(0, x) it uses a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
+# Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Two differences leave the count unchanged: GPT-2 omits √D and replaces max(0, x) by a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
 #
 # ## How well can anyone predict?
 #
@@ -189,11 +189,11 @@ print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
 
 # %% [markdown]
-# Only the first letter, "V", is surprising: its probability is 0.6, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" after it carry 0 bits, because the first mention has already given them away, though only to a reader who remembers it.
+# Only the first letter, "V", is surprising: its probability is 0.6, because the tale could also have ended or continued with *the mouse*. The "o" and the "m" after it carry 0 bits, because a reader who remembers the first mention already knows them.
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13, with 700 batches of 16 rows and a warm-up of 20 steps.
+# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13.
 
 
 # %%
@@ -278,7 +278,7 @@ print("nucleus 0.9  ", nucleus(p, 0.9))
 # %% [markdown]
 # The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9, and divides them by their sum, 0.95. A temperature of 2 makes the probabilities more equal but removes none of them.
 #
-# We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always the most probable character (top-k with k = 1), a nucleus of 0.9, and a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
+# We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always the most probable character, a nucleus of 0.9, and a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
 
 
 # %%
@@ -314,11 +314,11 @@ for adjust in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, adjust, seed))
 
 # %% [markdown]
-# Always choosing the most probable character leaves nothing to chance and therefore gives the same text twice. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples.
+# Always choosing the most probable character leaves nothing to chance and gives the same text twice. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples.
 #
 # ## A cache
 #
-# For each new character, the model reads the whole text again. Can it reuse what it has computed for the earlier ones? We give the attention layer from the beginning four words and then the same four with a fifth. Before you run the cell, guess with which mask, BERT's or GPT's, the first four output vectors stay the same.
+# For each new character, the model reads the whole text again. Can it reuse what it has computed for the earlier ones? We give the attention layer from the beginning four words and then the same four with a fifth. Before you run the cell, guess with which mask, BERT's or GPT's, the four output vectors stay the same.
 
 # %% tags=["nbval-check-output"]
 full = torch.ones(5, 5, dtype=torch.bool)  # T T: each word sees all
@@ -330,7 +330,7 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors, so a GPT can store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
+# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
 #
 # Two methods change: attention puts the cached keys and values in front of the new ones, and the model continues positions and mask where the cache ends. A call reads T new characters; S is T plus the number in the cache.
 
@@ -356,7 +356,7 @@ class CachedGPT(GPT):
     def __init__(self, V, D=48, H=4, F=192, N=2, longest=64):
         super().__init__(V, D, H, F, N, longest)
         for layer in self.layers:
-            layer.attention.f = CachedAttention(D, H)  # the only change
+            layer.attention.f = CachedAttention(D, H)  # instead of the plain one
 
     def forward(self, ids, caches):  # B T: the new characters; one list for each layer
         start = 0  # new: how many characters have been read
@@ -373,7 +373,7 @@ class CachedGPT(GPT):
 
 
 # %% [markdown]
-# Neither class adds parameters, so `load_state_dict` can copy the trained ones. After the prompt, the model now reads only the newest character. Does it write the same text as before?
+# Neither class adds parameters, so `load_state_dict` can copy the trained ones. After the prompt, the model reads only the newest character. Does it write the same text as before?
 
 
 # %% tags=["nbval-check-output"]
@@ -398,7 +398,7 @@ plain_text = write(model, prompt, most_probable)
 print("same text:", write_with_cache(cached, prompt, most_probable) == plain_text)
 
 # %% [markdown]
-# The text is the same. Is it also written faster? We time a larger, untrained model, which makes the difference clearer.
+# The text is the same. Is it also written faster? With a larger, untrained model, the difference is clearer.
 
 
 # %%
@@ -483,7 +483,7 @@ figures.draw_layers(copier, words[0])
 # %% [markdown]
 # In the second layer, the last word attends to 28, the word that followed 6 the first time. The layer's other rows do not reach the readout. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
 #
-# The plots show both steps, but not that the second depends on the first. We therefore make three changes, one at a time, and see whether copying fails:
+# The plots show both steps, but not that the second depends on the first. We therefore make three changes, one at a time:
 #
 # - In the first layer, no word can see the preceding word.
 # - For comparison, no word in that layer can see the word two places back.
@@ -530,9 +530,7 @@ print(text.replace("called Vom", "called Vim"))  # to test its "m"
 figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# The GPTs copy about as well when the letter before is different. An induction head could not, so they have another way; we do not know which.
-#
-# In real text, however, the passage to copy can be anywhere. In lesson 22, you will look for induction heads in a real language model.
+# The GPTs copy about as well when the letter before is different. An induction head could not, so they have another way; we do not know which. In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
@@ -544,11 +542,11 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 #
 # | here | in papers | in PyTorch or Hugging Face's `transformers` |
 # | --- | --- | --- |
-# | `GPT` | decoder-only Transformer | `GPT2LMHeadModel`: learned positions, no √D |
+# | `GPT` | decoder-only Transformer | `GPT2LMHeadModel`: learned positions, GELU, no √D |
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
 # | mask, `tril(start)` | causal mask | `causal_lower_right`; `is_causal=True` only without a cache |
-# | `cache` | KV cache | `cache` (before version 5.24: `past_key_values`) |
+# | `caches` | KV cache | `cache` (before version 5.24: `past_key_values`) |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 #
 # The next cell compares our mask with PyTorch's.
@@ -588,7 +586,7 @@ check("21.q5", ...)
 # - A high temperature makes the probabilities more equal, whereas top-k and the nucleus remove improbable characters.
 # - Since earlier vectors never change in a decoder, a cache can store their keys and values, so each step reads only one character.
 #
-# **Further reading**: the course includes [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course) trained on Shakespeare's plays. [nanoGPT](https://github.com/karpathy/nanoGPT) trains one on the same plays in about 600 lines.
+# **Further reading**: the course includes [a larger GPT](../docs/translators.md#the-models-that-come-with-the-course) trained on Shakespeare's plays. [nanoGPT](https://github.com/karpathy/nanoGPT) trains one on the same plays.
 #
 # **Exercises**: [open them](../exercises/21_gpt_exercises.ipynb)
 #
