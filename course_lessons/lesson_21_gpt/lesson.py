@@ -30,7 +30,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Here, the two differ only in their attention mask and in what they learn to predict. We build a GPT and compare it with BERT when it writes.
 #
-# The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer keeps its weights, so that we can look at them. Before you run the second cell, guess where they will be 0.
+# The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer keeps its weights, so we can look at them. Before you run the second cell, guess where they will be 0.
 
 
 # %%
@@ -69,7 +69,7 @@ print(attention.weights[0, 0].detach())  # T T: of head 0
 #
 # ## The model
 #
-# As tokens, our decoder uses single characters, for which a small model is enough. Which part of the diagram can carry information from one character to another?
+# Our decoder's tokens are single characters, for which a small model is enough. Which part of the diagram can carry information from one character to another?
 
 # %%
 diagrams.decoder_only()
@@ -169,7 +169,7 @@ for name, count in counts.items():  # 4 bytes for each number in float32
     print(f"{name:17}  {count:11,} parameters  {4 * count / 1e6:3.0f} MB")
 
 # %% [markdown]
-# Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Two differences leave the count unchanged: GPT-2 omits √D and replaces max(0, x) by a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
+# Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Other differences leave the count unchanged: GPT-2 omits √D and replaces max(0, x) by a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
 #
 # ## How well can anyone predict?
 #
@@ -374,7 +374,7 @@ class CachedGPT(GPT):
 
 
 # %% [markdown]
-# Neither class adds parameters, so `load_state_dict` can copy the trained ones. After the prompt, the model reads only the newest character. Does it write the same text?
+# Neither class adds or renames parameters, so `load_state_dict` can copy the trained ones. After the prompt, the model reads only the newest character. Does it write the same text?
 
 
 # %% tags=["nbval-check-output"]
