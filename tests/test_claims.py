@@ -175,48 +175,40 @@ def _(numbers):
 
 @claim(
     "03",
-    "a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs.",
+    "a query matrix or a key matrix alone gets more than 97% of the reviews right in every run. A value matrix alone needs more epochs: after 15, the model is hardly better than a guess, and after 40, it gets every review right.",
 )
 def _(numbers):
     query, key, value = (numbers(f"\n{matrix} ") for matrix in ("query", "key", "value"))
-    return min(query[1], key[1]) > 0.9 and value[2] < 0.9 and value[3:6] == [1.0] * 3
+    return min(query[1], key[1]) > 0.97 and value[2] < 0.6 and value[3:6] == [1.0] * 3
 
 
 @claim("03", "Any one of the three matrices is enough, or nearly so, if training is long enough.")
 def _(numbers):
-    return min(numbers(f"\n{matrix} ")[7] for matrix in ("query", "key", "value")) >= 0.99
+    return min(numbers(f"\n{matrix} ")[7] for matrix in ("query", "key", "value")) >= 0.98
+
+
+@claim("03", "With one matrix for query and key, the worst run still gets only 88% right after 75 epochs.")
+def _(numbers):
+    return numbers("one for query and key ")[7] == 0.88
 
 
 @claim(
     "03",
-    "Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
+    "Without any matrix, every run is still guessing at this learning rate. At a rate of 0.2, after 75 epochs, the best run gets 99% right, while the worst still guesses.",
 )
 def _(numbers):
-    shared, others = (
-        numbers("one for query and key "),
-        [numbers(f"\n{matrix} ") for matrix in ("query", "key", "value")],
-    )
-    return shared[7] == 0.78 and all(shared[i] < other[i] for other in others for i in (0, 3, 6))
+    at_005, at_02 = (numbers(f"\nnone{rate} ") for rate in ("", ", at the rate 0.2"))
+    return max(at_005) < 0.52 and at_02[7] < 0.52 and at_02[8] == 0.99
 
 
 @claim(
     "03",
-    "Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.",
+    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and even then not every run succeeded.",
 )
 def _(numbers):
-    at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
-    return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] == 0.68 and at_02[2] == 1.0
-
-
-@claim(
-    "03",
-    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five got only 68% right.",
-)
-def _(numbers):
-    earlier = [
-        numbers(f"\nnone, at the rate {rate} ")[i] for rate in (0.1, 0.2) for i in (2, 5)
-    ]  # the best run of each
-    return max(earlier) < 0.9 < numbers("\nnone, at the rate 0.1 ")[8]
+    others = [numbers(f"\nnone{rate} ") for rate in ("", ", at the rate 0.02", ", at the rate 0.1")]
+    last = numbers("\nnone, at the rate 0.2 ")
+    return max(map(max, others)) < 0.9 and max(last[:6]) < 0.9 < last[8] and last[7] < 0.6
 
 
 @claim("04", "Training does not make up for what a score ignores:")
