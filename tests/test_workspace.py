@@ -833,7 +833,7 @@ def test_the_same_empty_notebook_is_taken_twice(clone, capsys):
 def test_answers_in_words_replace_what_was_handed_in(clone):
     write_into(own(clone), answered(SOFTMAX))
     submit(clone, "02")
-    words = {"cell_type": "markdown", "metadata": {}, "source": "**Answer 02.why:** Because of the temperature."}
+    words = {"cell_type": "markdown", "metadata": {}, "source": "**Answer to 02.why:** Because of the temperature."}
 
     def work(cells):
         stub_of_softmax(cells)["source"] = "def softmax(scores, temperature=1.0):\n    raise NotImplementedError"
