@@ -143,10 +143,24 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     assert "\n03 Queries" in shown and "03.attention" in shown and "02.softmax " not in shown
 
 
-@pytest.mark.parametrize("command", ["lab", "build", "lint", "test"])
+@pytest.mark.parametrize("command", ["lab", "build", "lint", "progress", "test"])
 def test_outside_the_course_one_sentence(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     assert main([command]) == 2 and "is not inside the course" in capsys.readouterr().err
+
+
+def test_a_second_lab_names_the_first(copy, monkeypatch, capsys):
+    monkeypatch.chdir(copy)
+    for name in ("PATH", "JUPYTER_PREFER_ENV_PATH", "PYTHONSTARTUP"):
+        monkeypatch.setenv(name, "")  # whatever the command sets, ends with this test
+    running = [{"root_dir": str(copy / "my_course"), "url": "http://localhost:8888/", "token": "abc"}]
+    monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: running)
+    monkeypatch.setattr("jupyterlab.labapp.main", lambda arguments: 0)
+    assert main(["lab", "--no-browser"]) == 0
+    assert "JupyterLab shows these copies already, at http://localhost:8888/?token=abc." in capsys.readouterr().out
+    running[0]["root_dir"] = "elsewhere"
+    monkeypatch.chdir(copy)
+    assert main(["lab", "--no-browser"]) == 0 and "already" not in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
@@ -346,7 +360,7 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     assert not rows["Python"].ok and "3.10 to 3.13" in rows["Python"].advice
     for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k")):
         assert not rows[name].ok and f"COURSE_DATA_MIRROR lacks {data_set}" in rows[name].advice
-    browser = rows["Chromium, for the course's own tests"]
+    browser = rows["Chromium (for developers)"]
     assert browser.ok and "playwright install chromium" in browser.advice
     assert (rows["translators"].ok, rows["translators"].value) == (False, "no_such_library missing")
     assert all(row.advice for row in rows.values() if not row.ok)

@@ -169,7 +169,7 @@ def _files(name, folder, data_set, stand_in):
 
 
 def _chromium():
-    name, path = "Chromium, for the course's own tests", find_chromium()
+    name, path = "Chromium (for developers)", find_chromium()
     if path:
         return Row(name, path.replace(os.path.expanduser("~"), "~", 1), True)
     return Row(name, "not found", True, f"only the browser test needs it: {GET_CHROMIUM}")
@@ -178,7 +178,7 @@ def _chromium():
 def _sandbox():
     from course_utils.grading.sandbox import policy
 
-    name, layers = "locks, for grading a class", policy.available()
+    name, layers = "locks (for teachers)", policy.available()
     if layers.safe:
         return Row(name, str(layers), True)
     return Row(name, str(layers), True, f"only `course grade` needs them: {policy.WAYS_OUT}")
