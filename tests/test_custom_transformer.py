@@ -8,7 +8,7 @@ from tasks import solution_of
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
 from course_utils.models.custom_transformer import Assembled, share_right, train_assembled
-from course_utils.models.torch_conversion import _copy, _parameters
+from course_utils.models.torch_conversion import _copy, _parameter_pairs
 from course_utils.models.transformer import Transformer
 
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
@@ -96,26 +96,26 @@ def from_lesson(theirs):
 def pairs_of_weights(theirs, ours):
     yield theirs.embedding.weight, ours.embedding.words.weight
     for side in ("encoder", "decoder"):
-        yield from _parameters(getattr(theirs, f"{side}_norm"), getattr(ours, f"{side}_norm"))
+        yield from _parameter_pairs(getattr(theirs, f"{side}_norm"), getattr(ours, f"{side}_norm"))
         for layer, mine in zip(getattr(theirs, side), getattr(ours, side), strict=True):
             residuals = [getattr(mine, name) for name in ("first", "second", "third") if hasattr(mine, name)]
             for (name, sublayer), residual in zip(layer.named_children(), residuals, strict=True):
-                yield from _parameters(sublayer.norm, residual.norm)
+                yield from _parameter_pairs(sublayer.norm, residual.norm)
                 if name == "feed_forward":
-                    yield from _parameters(sublayer.f.W_1, mine.feed_forward[0])
-                    yield from _parameters(sublayer.f.W_2, mine.feed_forward[2])
+                    yield from _parameter_pairs(sublayer.f.W_1, mine.feed_forward[0])
+                    yield from _parameter_pairs(sublayer.f.W_2, mine.feed_forward[2])
                 else:
                     yield from pairs_of_attention(sublayer.f, getattr(mine, name))
 
 
 def pairs_of_attention(theirs, ours):
     width = len(theirs.W_K.weight)
-    yield from _parameters(theirs.W_Q, ours.query)
+    yield from _parameter_pairs(theirs.W_Q, ours.query)
     yield theirs.W_K.weight, ours.key_value.weight[:width]
     yield theirs.W_K.bias, ours.key_value.bias[:width]
     yield theirs.W_V.weight, ours.key_value.weight[width:]
     yield theirs.W_V.bias, ours.key_value.bias[width:]
-    yield from _parameters(theirs.W_O, ours.output)
+    yield from _parameter_pairs(theirs.W_O, ours.output)
 
 
 def test_the_model_on_the_page_computes_what_the_courses_own_does(lesson):
