@@ -14,7 +14,7 @@ from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.catalogue import tasks_of
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Candidate, question
-from course_utils.grading.judging.candidates import again
+from course_utils.grading.judging.candidates import isolated_rerun
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
 TASKS = {
@@ -262,7 +262,7 @@ def test_a_good_test_passes_though_it_meets_some_candidates_in_other_processes(s
 
 def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges():
     task = TASKS["17.catch_wrong_write"]
-    for first, second in again(task, expected_on(task, 0).cases).groups:
+    for first, second in isolated_rerun(task, expected_on(task, 0).cases).groups:
         (mine,), (other,) = ({*of_one.candidate._together} for of_one in (first, second))
         request = {
             "args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)),
@@ -275,7 +275,7 @@ def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges()
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_right_ones(task):
     for seed in range(20):
-        verdicts, groups, _ = again(task, task.make_cases(seed))
+        verdicts, groups, _ = isolated_rerun(task, task.make_cases(seed))
         fewer = min((True, False), key=verdicts.count)
         assert len(groups) == 4 and all(first.number != second.number for first, second in groups)
         pairs = {tuple(verdicts[single.number] is fewer for single in group) for group in groups}
