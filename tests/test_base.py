@@ -99,12 +99,12 @@ def test_what_is_imported_is_followed_and_what_lies_beside_it_is_not(tmp_path):
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch, capsys):
-    clock = iter([0.0, 29.0, 31.0, 60.0, 62.0])
+    clock = iter([0.0, 9.0, 11.0, 20.0, 22.0])
     monkeypatch.setattr(progress_bar.time, "monotonic", lambda: next(clock))
     with progress_bar.shown_steps("Graded", "files", 1_234) as step:
         for _ in range(4):
             step()
-    said = "Graded 2 of 1,234 files in 31 seconds.\nGraded 4 of 1,234 files in 62 seconds.\n"
+    said = "Graded 2 of 1,234 files in 11 seconds.\nGraded 4 of 1,234 files in 22 seconds.\n"
     assert capsys.readouterr().err == said
 
 

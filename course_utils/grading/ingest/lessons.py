@@ -3,6 +3,7 @@
 Notebooks are read as text, a bounded part of each student's and of a large class, before anything runs.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ KEPT = 2  # notebooks of a student, of one lesson, that are run
 UNREAD = 6  # that are run although they are too large to be looked at
 OTHERS = 2  # that are run of lessons that do not count
 LARGEST = 2_000_000  # bytes of a notebook that is looked at, of a student who has handed in many
+PREDICTED = re.compile(r"^predict\(", re.MULTILINE)  # as lessons ask, above all
 SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
 
 
@@ -32,12 +34,13 @@ def names_by_lesson() -> dict[str, list[str]]:
 
 
 def refuse_the_lesson(notebook: Notebook) -> None:
-    """Raise `Unreadable` for a lesson's own notebook, which checks its questions and has neither a task's check nor its prompt."""
+    """Raise `Unreadable` for a lesson's own notebook: it asks for predictions and checks its questions, and has no task's check or prompt."""
     tasks = {each.id for each in catalogue.by_lesson().get(notebook.lesson, ())}
     questions = {each.id for each in catalogue.questions_of(notebook.lesson)}
     checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
     prompts = {found[1] for _, text in notebook.titled if (found := PROMPT.match(text))}
-    if checked & questions and not (checked | prompts) & tasks:
+    predicts = any(PREDICTED.search(cell) for cell in notebook.cells)
+    if predicts and checked & questions and not (checked | prompts) & tasks:
         raise Unreadable(
             f"This is lesson {notebook.lesson} itself: your answers are in the notebook of its exercises, so hand in that one."
         )
