@@ -2,9 +2,9 @@
 
     python benchmarks/facts.py [--seeds 3]
 
-Reads the questions, the models and their training from lesson 10's page, so that the table is about no others. Fills facts.csv, which the lesson shows, in ten to thirty
-seconds a row. The columns of swapped weights are for two facts with one head: the share of digits that are still right if the weights of
-the two pairs are exchanged, and the share of answers that are the other letter's digit.
+Reads the questions, the models and their training from lesson 10's page, so that the table is about no others. Fills facts.csv, which
+the lesson shows, in ten to thirty seconds a row. The columns of swapped weights are for two facts with one head: the share of digits that
+are still right if the weights of the two pairs are exchanged, and the share of answers that are the other letter's digit.
 """
 
 import math

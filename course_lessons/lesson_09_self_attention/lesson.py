@@ -102,7 +102,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball", in which an animal acts on an object. For each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". A word such as "sad" occurs only with animals, and "wooden" only with objects. In the code, a word's number is its place in `vocabulary`.
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball", in which an animal acts on an object. For each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". A word such as "sad" occurs only with animals, and "wooden" only with objects. In the code, a word's number is its place in `vocabulary`, and the answer is a place in `nouns`.
 
 
 # %% tags=["nbval-check-output"]
@@ -154,7 +154,7 @@ train_model(model, loss_of_batch, seed=0, steps=300, rate=0.01)
 print(f"share of words with the right noun: {share_right(model):.2f}")
 
 # %% [markdown]
-# The model gets nearly every word right. Where, then, does each word look? The two rows for "the" do not matter, because we never asked about "the".
+# The model gets nearly every word right. Where does each word look? The two rows for "the" do not matter, because we never asked about "the".
 
 
 # %%
@@ -184,11 +184,11 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, because it compares all pairs of words. Times on your computer may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, because it compares all pairs of words. Your times may differ.
 #
 # ## The second gain: a short path
 #
-# "sad" and "dog" are neighbours, but a word may also need information from far away. How many steps does that take? We compare self-attention with three other layers:
+# "sad" and "dog" are neighbours, but a word may need information from far away. How many steps does that take? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
 # - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart, respectively.

@@ -231,8 +231,9 @@ def draw_questions(number, facts, draw):  # draw: the generator of random number
     # argsort of random numbers is a random order: no letter is drawn twice
     letters = torch.rand(number, 8, generator=draw).argsort(1)[:, :4]  # B S
     digits = torch.randint(8, (number, 4), generator=draw)  # B S
-    places = torch.rand(number, 4, generator=draw).argsort(1)[:, :facts]  # B F
     pairs = 8 * letters + digits  # B S
+    # the places of the pairs that the question asks for
+    places = torch.rand(number, 4, generator=draw).argsort(1)[:, :facts]  # B F
     asked = letters.gather(1, places) + 8 * torch.arange(facts)  # B F
     answers = digits.gather(1, places)  # B F
     return pairs, asked, answers, places
@@ -240,8 +241,8 @@ def draw_questions(number, facts, draw):  # draw: the generator of random number
 
 one_question = draw_questions(1, 2, torch.Generator().manual_seed(1))
 pairs, letters, digits, places = one_question
-print("pairs", pairs, "places", places)
-print("letters", letters, "digits", digits)
+print("pairs", pairs)
+print("letters", letters, "digits", digits, "places", places)
 
 # %% [markdown]
 # The model has one attention layer followed by one linear layer. The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, the keys and values from the pairs. The linear layer reads the sum of the context and the question.
