@@ -169,7 +169,7 @@ for name, count in counts.items():  # 4 bytes for each number in float32
     print(f"{name:17}  {count:11,} parameters  {4 * count / 1e6:3.0f} MB")
 
 # %% [markdown]
-# Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Other differences leave the count unchanged: GPT-2 omits √D and replaces max(0, x) by a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
+# Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Other differences leave the count unchanged: GPT-2 omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
 #
 # ## How well can anyone predict?
 #
