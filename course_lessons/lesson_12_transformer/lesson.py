@@ -364,7 +364,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation.
 #
-# As in lesson 05, a batch consists of the source, the words given to the decoder and the words wanted from it, padded with 0 (PAD). Each training step draws 64 pairs. The loss is the cross-entropy of the wanted words, without padding. Gradients longer than 1 are shortened, and the learning rate falls from 0.01 to a twentieth of that.
+# As in lesson 05, a batch consists of the source, the words given to the decoder and the words wanted from it, padded with 0 (PAD). Each training step draws 64 pairs. The loss is the cross-entropy of the wanted words, without padding. Gradients longer than 1 are shortened, and the learning rate falls from 0.01 to 0.0005.
 
 
 # %%
@@ -583,7 +583,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # Without the source mask, the model gets nearly all words right in a batch, but fewer when it translates one sentence at a time, probably because it got used to padding. Without norms, hardly anything changes here.
 #
-# Without residual connections, none of the five models learned the task within 300 steps. Would more steps or different initial weights help? The initial weights of `nn.Linear` are small, whereas a common rule (Glorot and Bengio, 2010) gives weights that are up to twice as large here. We trained models with both kinds for 1,000 steps at a learning rate of 0.003. Before training, we measure how alike the words in the memory of our longer sentence are, as in our first experiment.
+# Without residual connections, none of the five models learned the task within 300 steps. Would more steps or different initial weights help? The initial weights of `nn.Linear` are small, whereas a common rule (Glorot and Bengio, 2010) gives weights that are up to twice as large here. We trained models with both kinds of weights for 1,000 steps at a learning rate of 0.003. In untrained models, we also measure how alike the words in the memory of our longer sentence are, as in our first experiment.
 
 
 # %%
@@ -630,7 +630,7 @@ columns = ["seed 0", "seed 1", "seed 2"]
 table(rows, columns, corner="residual connections taken out", digits=2)
 
 # %% [markdown]
-# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. We have not tested why large weights do better nonetheless.
+# With small initial weights, these models are hardly better than always predicting the most frequent word. With large initial weights, they learn more, depending on the seed, but none comes near the whole model's 0.99 after 300 steps. Without residual connections, all words in the memory point in nearly the same direction, with both small and large initial weights. At first, the decoder can therefore hardly tell these words apart, which may make learning slow. We have not tested why large weights do better.
 #
 # What do feed-forward networks contribute? Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
 
@@ -686,7 +686,7 @@ columns = ["seed 0", "seed 1", "seed 2"]
 table(rows, columns, corner="words right, teacher forcing", digits=2)
 
 # %% [markdown]
-# With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing in 200 steps. In the other three cases, the entries grow slowly. Models with norms also learn when they start with large weights, though less than with small weights, where norms help only slightly. Here, norms thus make the choice of initial weights less critical, at least at the one learning rate we tried.
+# With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing in 200 steps. In the other three cases, the entries grow slowly. Models with norms also learn when they start with large weights, though less than with small weights, where norms help only slightly. Here, norms thus make the choice of initial weights less critical, at the one learning rate we tried.
 #
 # ## What else do we need to turn attention into a translation model?
 #
