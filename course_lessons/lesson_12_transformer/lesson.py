@@ -405,7 +405,7 @@ def fit(model, sources, targets, seed=0, steps=200, batch=64, rate=0.01):
 
 
 # %% [markdown]
-# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
+# We test the model twice. With teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
 
 
 # %%
@@ -583,7 +583,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # Without the source mask, the model gets nearly all words right in a batch, but fewer when it translates one sentence at a time, probably because it got used to padding. Without norms, hardly anything changes here.
 #
-# Without residual connections, none of the five models learned the task within 300 steps. Would more steps or different initial weights help? The initial weights of `nn.Linear` are small, whereas a common rule (Glorot and Bengio, 2010) gives weights that are up to twice as large here. We trained models with both kinds of weights for 1,000 steps at a learning rate of 0.003. In untrained models, we also measure how alike the words in the memory of our longer sentence are, as in our first experiment.
+# Without residual connections, none of the five models learned the task within 300 steps. Would more steps or different initial weights help? The initial weights of `nn.Linear` are small; here, a common rule (Glorot and Bengio, 2010) makes them up to twice as large. For both kinds of weights, the table shows the share of words right with teacher forcing after 1,000 steps at a learning rate of 0.003. For untrained models, it shows how alike the words in our longer sentence's memory are, as in our first experiment.
 
 
 # %%
