@@ -72,7 +72,7 @@ def measure(world, part, seed, most=math.inf, alone=ALONE):
     if recurrent:
         model = RecurrentTranslator(len(pairs.words), width=32, hidden=64, encoder_hidden=32, dropout=0.0)
     elif part in DEEP:
-        model = lesson.six_layers(*DEEP[part], seed)
+        model = lesson.untrained(*DEEP[part], seed, N=6)
     else:
         model = lesson.Transformer(len(pairs.words), N=3 if part == DEEPER else 2)
         for taken in TAKEN_OUT.get(part, (part,)):

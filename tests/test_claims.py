@@ -618,8 +618,8 @@ def _(numbers):
 )
 def _(numbers):
     whole, without = (
-        [*numbers(f"{part} taken out, small weights:"), *numbers(f"{part} taken out, large weights:")]
-        for part in ("nothing", "residual connections")
+        [*numbers(f"mean cosine, small weights{which}  "), *numbers(f"mean cosine, large weights{which}  ")]
+        for which in (", whole model", "")
     )
     return max(whole) < 0.6 and min(without) > 0.98
 
@@ -630,7 +630,7 @@ def _(numbers):
 def _(numbers):
     same, small, large = (
         numbers(label)
-        for label in ("always the most frequent word:", "small initial weights ", "large initial weights ")
+        for label in ("always the most frequent word:", "words right, small weights ", "words right, large weights ")
     )
     return max(small) < same[0] + 0.07 and max(small) + 0.03 < min(large) and max(large) < 0.95
 
@@ -644,10 +644,24 @@ def _(numbers):
     return theirs[1] > ours[2] and abs(ours[3] - theirs[3]) < 0.3 and ours[-1] < theirs[-1]
 
 
-@claim("12", "With large weights and without norms, the entries grow a hundredfold or more, whereas")
+@claim(
+    "12",
+    "With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing",
+)
 def _(numbers):
     sizes = numbers("large weights, without norms")
     return max(sizes) > 100 * min(sizes)
+
+
+@claim("12", "though less than with small weights, where norms help only slightly.")
+def _(numbers):
+    small, without_small, large, without_large = (
+        numbers(f"\n{weights} weights, {norms} norms  ")
+        for weights in ("small", "large")
+        for norms in ("with", "without")
+    )
+    slightly = 0 < min(a - b for a, b in zip(small, without_small, strict=True)) < 0.1
+    return max(without_large) < 0.15 < max(large) < min(small) and slightly
 
 
 @claim("13", "The training loop of lesson 05 already contained all four lines.")

@@ -10,6 +10,8 @@ from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.data.stories import stories
 from course_utils.models import captions, memory, sentiment, seq2seq, sequence_layers, train_model, turing, variants
 from course_utils.models.attention import causal_mask
+from course_utils.models.custom_transformer import share_right
+from course_utils.models.minimal import sinusoidal_positions
 from course_utils.translation import scores
 
 
@@ -69,10 +71,11 @@ def test_lesson_15_holds_the_encoder_and_the_loss():
     torch.testing.assert_close(shown.word_loss(output, seen.wanted), captions.soft_loss(output, seen.wanted))
 
 
-def test_lesson_05_holds_the_courses_training_loop():
+@pytest.mark.parametrize("name", ["05_seq2seq", "12_transformer"])
+def test_lessons_05_and_12_hold_the_courses_training_loop(name):
     sources, targets = [[4, 5, 6], [7], [8, 9]], [[8], [9, 10, 11, 12], [13]]
     left = []
-    for fit in (page("05_seq2seq").fit, seq2seq.fit):
+    for fit in (page(name).fit, seq2seq.fit):
         torch.manual_seed(0)
         model = seq2seq.Seq2Seq(17, width=5, hidden=7)
         losses = fit(model, sources, targets, seed=2, steps=5, batch=2, rate=0.1)
@@ -81,11 +84,17 @@ def test_lesson_05_holds_the_courses_training_loop():
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
 
 
-def test_lesson_05_holds_batches_and_the_share_that_is_right():
-    shown = page("05_seq2seq")
-    sources, targets = [[4, 5, 6], [7]], [[8], [9, 10, 11, 12]]
-    for found, expected in zip(shown.make_batch(sources, targets), seq2seq.make_batch(sources, targets), strict=True):
+@pytest.mark.parametrize("name", ["05_seq2seq", "12_transformer"])
+@pytest.mark.parametrize("targets", [[[8], [9, 10, 11, 12]], [[], []]])
+def test_lessons_05_and_12_hold_batches(name, targets):
+    sources = [[4, 5, 6], [7]]
+    shown, ours = page(name).make_batch(sources, targets), seq2seq.make_batch(sources, targets)
+    for found, expected in zip(shown, ours, strict=True):
         assert found.dtype == expected.dtype and torch.equal(found, expected)
+
+
+def test_lesson_05_holds_the_share_that_is_right():
+    shown = page("05_seq2seq")
     texts = ["a b c", "a c", "a b c d", ""], ["a b c", "a b c", "a b", "a"]
     assert shown.exact_shares(*texts) == scores.exact_shares(*texts)
 
@@ -104,6 +113,16 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     torch.testing.assert_close(theirs(x), ours(x))
     assert shown.multiplications(theirs, x) == sequence_layers.multiplications(ours, x)
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
+
+
+def test_lesson_12_holds_masks_positions_and_the_share_that_is_right():
+    shown = page("12_transformer")
+    assert torch.equal(shown.causal_mask(5), causal_mask(5))
+    assert torch.equal(shown.sinusoidal_positions(70, 12), sinusoidal_positions(70, 12))
+    wanted = torch.tensor([[3, 4, 0], [5, 0, 0]])
+    logits = torch.nn.functional.one_hot(torch.tensor([[3, 9, 0], [5, 5, 9]]), 10).double()
+    for share in (shown.share_right, share_right):
+        assert share(lambda source, given: logits, None, None, wanted) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("warmup, decay, validated", [(0, 0.0, False), (4, 0.5, False), (4, 0.5, True)])
