@@ -407,7 +407,7 @@ def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
     "text, kept",
     [
         ("Permission denied: '/home/my name/course/x.py'", "Permission denied: '…/x.py'"),
-        ("cannot import name 'x' from 'y' (/srv/my course/y/__init__.py)", "cannot import name 'x' from 'y' (…/__init__.py)"),
+        ("cannot import name 'x' from 'y' (/srv/my course/y/__init__.py)", "cannot import name 'x' from 'y' (…/y/__init__.py)"),
         (r"No such file: 'C:\Users\me\x.csv'", "No such file: '…/x.csv'"),
         ("at /opt/python3.11/lib/x.cpp:12", "at …/x.cpp:12"),
         ("<f at 0x7f0123456789>", "<f at …>"),

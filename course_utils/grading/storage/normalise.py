@@ -8,7 +8,8 @@ from course_utils.base.sanitise import clean, cut
 ADDRESS = re.compile(r"\b(?:0x[0-9a-fA-F]{6,}|\d{12,})\b")  # of an object in memory, another one in each run
 # The folders of an absolute path: within quotes or brackets to its last separator, elsewhere as far as no blank ends it.
 FOLDERS = re.compile(
-    r"""(?<=['"(])(?:[A-Za-z]:)?[/\\][^'"()\n]*[/\\]|(?<![\w.…/\\'"])(?:[A-Za-z]:\\|/)(?:[^\s/\\'"]+[/\\])+"""
+    r"""(?:(?<=['"(])(?:[A-Za-z]:)?[/\\][^'"()\n]*[/\\]|(?<![\w.…/\\'"])(?:[A-Za-z]:\\|/)(?:[^\s/\\'"]+[/\\])+)"""
+    r"(?!__init__\.py)"  # whose folder is the package's name
 )
 CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
 FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
