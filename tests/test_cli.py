@@ -124,8 +124,6 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     monkeypatch.chdir(copy / "exercises")
     monkeypatch.delenv("COURSE_HOME", raising=False)
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    assert main(["progress"]) == 0 and f"No progress is kept in {copy}: run this" in capsys.readouterr().out
-    (copy / "my_course").mkdir()
     assert main(["progress"]) == 0 and "You have not checked an answer yet" in capsys.readouterr().out
     state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=2))
     assert main(["progress"]) == 0
@@ -139,10 +137,24 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     assert "\n03 Queries" in shown and "03.attention" in shown and "02.softmax " not in shown
 
 
-@pytest.mark.parametrize("command", ["lab", "build", "lint", "test"])
+@pytest.mark.parametrize("command", ["lab", "build", "lint", "progress", "test"])
 def test_outside_the_course_one_sentence(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     assert main([command]) == 2 and "is not inside the course" in capsys.readouterr().err
+
+
+def test_a_second_lab_names_the_first(copy, monkeypatch, capsys):
+    monkeypatch.chdir(copy)
+    for name in ("PATH", "JUPYTER_PREFER_ENV_PATH", "PYTHONSTARTUP"):
+        monkeypatch.setenv(name, "")  # whatever the command sets, ends with this test
+    running = [{"root_dir": str(copy / "my_course"), "url": "http://localhost:8888/", "token": "abc"}]
+    monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: running)
+    monkeypatch.setattr("jupyterlab.labapp.main", lambda arguments: 0)
+    assert main(["lab", "--no-browser"]) == 0
+    assert "JupyterLab shows these copies already, at http://localhost:8888/?token=abc." in capsys.readouterr().out
+    running[0]["root_dir"] = "elsewhere"
+    monkeypatch.chdir(copy)
+    assert main(["lab", "--no-browser"]) == 0 and "already" not in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
@@ -285,7 +297,8 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     assert not rows["Python"].ok and "3.10 to 3.13" in rows["Python"].advice
     for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k")):
         assert not rows[name].ok and f"COURSE_DATA_MIRROR lacks {data_set}" in rows[name].advice
-    assert rows["Chromium"].ok and "playwright install chromium" in rows["Chromium"].advice
+    browser = rows["Chromium (for developers)"]
+    assert browser.ok and "playwright install chromium" in browser.advice
     assert (rows["translators"].ok, rows["translators"].value) == (False, "no_such_library missing")
     assert all(row.advice for row in rows.values() if not row.ok)
 

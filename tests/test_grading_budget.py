@@ -74,6 +74,13 @@ def test_a_cell_runs_again_for_little_longer_than_before(spend):
     assert time.seconds_for(0, rerun_at_most=10) == 0.5
 
 
+def test_in_a_brief_process_only_cells_that_have_run_are_cut_short(spend):
+    time = TimeBudget(Limits(seconds=10, whole=40))
+    spend(time, 2, cell=0)
+    assert time.seconds_for(0, rerun_at_most=10, brief=True) == budget.BRIEF
+    assert time.seconds_for(1, rerun_at_most=10, brief=True) == 10
+
+
 def test_only_slow_cells_are_cut_short_when_cells_run_again(spend):
     time = TimeBudget(Limits(seconds=10, whole=40))
     assert time.rerun_at_most(set()) == 10

@@ -166,6 +166,7 @@ REFUSED = {
     "a PDF": (b"%PDF-1.7 ...", "PDF"),
     "gzip": (b"\x1f\x8b\x08\x00", "gzip"),
     "Python": (b"import torch\n\ndef attention(q):\n    return q\n", "Python code"),
+    "Markdown": (b"# Attention\n\nA course.\n", "This is text"),
     "text": (b"Dear professor, my dog ate it.", "This is text"),
     "Git LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
     "an open merge": (

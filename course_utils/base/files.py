@@ -34,10 +34,10 @@ def replacing(path: Path, durable: bool = False) -> Iterator[Path]:
     try:
         with _file_named_in_errors(path, draft):
             yield draft
-        if durable:
-            with open(draft, "r+b") as file:  # Windows flushes no file that is open for reading alone
-                os.fsync(file.fileno())
-        os.replace(draft, path)
+            if durable:
+                with open(draft, "r+b") as file:  # Windows flushes no file that is open for reading alone
+                    os.fsync(file.fileno())
+            os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
 

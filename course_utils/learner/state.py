@@ -25,6 +25,7 @@ LARGEST = 1_000_000  # bytes of a file that has travelled
 ID = re.compile(r"\d\d\.\w{1,80}")
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading a damaged file may raise
 _in_memory = {}  # serves where nothing can or shall be written
+_unwritable = set()  # folders of which this was said
 _new_seed = secrets.randbits(31)  # for who has none yet
 
 
@@ -173,6 +174,7 @@ def _change_file(alter, say, seed=None):
             write(path, json.dumps({**saved, "tasks": dict(sorted(saved["tasks"].items()))}, indent=1))
         return saved
     except (OSError, Timeout):
-        if not _in_memory:
+        if place not in _unwritable:
+            _unwritable.add(place)
             say(f"Your progress cannot be written to {place}: it is kept only until this notebook closes.")
         return None

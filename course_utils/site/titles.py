@@ -53,6 +53,9 @@ TITLES = {
     "Post 2018": {"A Call for Clarity in Reporting BLEU Scores": "1804.08771"},
     "Press et al. 2022": {"Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation": "2108.12409"},
     "Radford et al. 2018": {"Improving Language Understanding by Generative Pre-Training": "https://openai.com/index/language-unsupervised/"},
+    "Radford et al. 2019": {
+        "Language Models are Unsupervised Multitask Learners": "https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf"
+    },
     "Rafailov et al. 2023": {"Direct Preference Optimization: Your Language Model is Secretly a Reward Model": "2305.18290"},
     "Rei et al. 2020": {"COMET: A Neural Framework for MT Evaluation": "2009.09025"},
     "Schlag et al. 2021": {"Linear Transformers Are Secretly Fast Weight Programmers": "2102.11174"},

@@ -10,6 +10,7 @@ from pathlib import Path
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells may use the first share, all cells together the second
 SLICE = 0.1  # of a cell's usual seconds: what it has once slow cells have used their share
 RERUN_AT_LEAST = 0.01  # of a cell's usual seconds: what it has when it runs again
+BRIEF = 0.1  # seconds of a cell that runs again before a few candidates
 LOAD_AT_MOST = 20  # times as long by the clock
 
 
@@ -87,14 +88,16 @@ class TimeBudget:
         finally:
             self._is_free = False
 
-    def seconds_for(self, cell: int, rerun_at_most: float) -> float:
+    def seconds_for(self, cell: int, rerun_at_most: float, brief: bool = False) -> float:
         """Return how long a cell may take, so that time is left for the cells and answers below it.
 
-        A rerun may take little longer than the first run did, and at most `rerun_at_most`.
+        A rerun may take little longer than the first run did, and at most `rerun_at_most`; or if it is `brief`, BRIEF seconds.
         """
         least = SLICE * self._limits.seconds
         if cell in self.slow:
             return min(least, self.left)
+        if brief and self.has_run(cell):
+            return BRIEF
         if self.has_run(cell):
             return min(least + 2 * self._first_runs[cell], rerun_at_most, self.left)
         slow, all_cells = (share * self._limits.whole - self._spent_on_first_runs for share in CELLS_SHARE)

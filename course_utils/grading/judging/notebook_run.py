@@ -19,7 +19,6 @@ from course_utils.grading.storage.normalise import without_addresses
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 NO_REPLY = (protocol.Closed, protocol.Late, protocol.Garbled)
 SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
-SECONDS_OF_BRIEF_CELL = 0.1
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 
@@ -289,8 +288,7 @@ class NotebookRun:
     def _begin(self, offers, brief):
         """Begin a process and give it what a task is offered; return whether it is alive."""
         self._sandbox.begin_process()
-        seconds = SECONDS_OF_BRIEF_CELL if brief else self.budget.rerun_at_most(self._left_out)
-        self._process = ProcessPosition(offers, seconds, brief)
+        self._process = ProcessPosition(offers, self.budget.rerun_at_most(self._left_out), brief)
         if offers:
             try:
                 self._sandbox.ask({"do": "offer", "sources": sources(offers)}, SECONDS_TO_TAKE)
@@ -326,7 +324,8 @@ class NotebookRun:
         """Run a cell, or so many of its statements; return whether the process outlived it."""
         if number in self._left_out:
             return True
-        seconds, again = self.budget.seconds_for(number, self._process.rerun_at_most), self.budget.has_run(number)
+        process, again = self._process, self.budget.has_run(number)
+        seconds = self.budget.seconds_for(number, process.rerun_at_most, process.is_brief)
         if seconds <= 0:
             self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
             return True
