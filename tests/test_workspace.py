@@ -250,7 +250,7 @@ def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
     kept = [text for text in now if text != "Mine."]
     assert [text for text in kept if text in new] == [text for text in new if "def softmax(" not in text]
     assert kept.index(SOFTMAX) == next(n for n, text in enumerate(new) if "def softmax(" in text)
-    earlier = clone / re.search(r"As it was: (\S+)$", line)[1]
+    earlier = clone / re.search(r"As it was: (\S+)", line)[1]
     assert "Mine." in sources(earlier) and PROMPT[1] not in "".join(sources(earlier))
     nbformat.validate(nbformat.read(own(clone), as_version=4))
     assert updated(clone, lambda cells: None) == ""  # once is enough
@@ -324,7 +324,9 @@ def cells_of(*texts):
 def test_a_merge_of_cells(own, base, new, expected):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
-    texts = [{NOTE: "NOTE", DELETED: "DELETED"}.get(cell["source"], cell["source"]) for cell in merged.cells]
+    texts = [
+        {NOTE: "NOTE", DELETED: "DELETED"}.get((line := cell["source"].split("\n")[0]), line) for cell in merged.cells
+    ]
     assert " ".join(texts) == expected
     assert [merged.notes[kind] for kind in NOTES] == [texts.count("NOTE"), 0, texts.count("DELETED")]
 
@@ -342,17 +344,17 @@ def test_a_note_comes_again_where_the_learner_has_kept_their_version():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
-    kept = [cell for cell in merged if cell["source"] not in ("n", NOTE)]
+    kept = [cell for cell in merged if cell["source"].split("\n")[0] not in ("n", NOTE)]
     known = {cell["id"]: copies.digest(cell) for cell in first}
     again = [cell["source"] for cell in merge(kept, known, cells_of("a", "m", "c")).cells]
-    assert again == ["a", "m", NOTE, "bX", "c"]
-    taken = [cell for cell in merged if cell["source"] not in ("bX", NOTE)]
+    assert again == ["a", "m", f"{NOTE}\n\nYours differs in line 1.", "bX", "c"]
+    taken = [cell for cell in merged if cell["source"].split("\n")[0] not in ("bX", NOTE)]
     assert [cell["source"] for cell in merge(taken, known, cells_of("a", "m", "c")).cells] == ["a", "m", "c"]
     changed = [cell | {"source": "nX"} if cell["source"] == "n" else cell for cell in taken]
     assert [cell["source"] for cell in merge(changed, known, cells_of("a", "m", "c")).cells] == [
         "a",
         "m",
-        NOTE,
+        f"{NOTE}\n\nYours differs in line 1.",
         "nX",
         "c",
     ]
@@ -500,7 +502,7 @@ def test_a_newer_version_takes_the_place_of_the_one_that_an_earlier_update_broug
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
-    note = f"{NOTE} Yours differs in line 1."
+    note = f"{NOTE}\n\nYours differs in line 1."
     assert [cell["source"] for cell in merged] == ["a", "n", note, "bX", "c"]
     known = {cell["id"]: copies.digest(cell) for cell in first}
     again = merge(merged, known, cells_of("a", "m", "c")).cells
@@ -521,7 +523,7 @@ def test_the_note_between_two_versions_says_which_lines_differ(mine, new, says):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("before", "z")}
     own = [cells_of("before")[0] | {"source": mine}, *cells_of("z")]
     texts = [cell["source"] for cell in merge(own, known, cells_of(new, "z")).cells]
-    assert texts == [new, f"{NOTE} {says}", mine, "z"]
+    assert texts == [new, f"{NOTE}\n\n{says}", mine, "z"]
 
 
 def test_the_same_change_on_both_sides_is_none():
@@ -677,7 +679,7 @@ def test_updating_says_which_notebook_is_no_copy_and_goes_on(clone):
     published(clone, replaced(*PROMPT))
     lines = []
     (problem,) = update(clone, [], lines.append)
-    assert len(lines) == 1 and "is no copy of the course's notebook" in problem
+    assert len(lines) == 2 and "is no copy of the course's notebook" in problem
 
 
 BAD = {
