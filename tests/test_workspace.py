@@ -112,7 +112,7 @@ def updated(clone, change, folder="exercises"):
     published(clone, change, folder)
     lines = []
     assert update(clone, [], lines.append) == []
-    return "".join(lines)
+    return "".join(lines[:1])
 
 
 def answered(*definitions):
@@ -323,7 +323,9 @@ def cells_of(*texts):
 def test_a_merge_of_cells(own, base, new, expected):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
-    texts = [{NOTE: "NOTE", DELETED: "DELETED"}.get(cell["source"], cell["source"]) for cell in merged.cells]
+    texts = [
+        {NOTE: "NOTE", DELETED: "DELETED"}.get((line := cell["source"].split("\n")[0]), line) for cell in merged.cells
+    ]
     assert " ".join(texts) == expected
     assert [merged.notes[kind] for kind in NOTES] == [texts.count("NOTE"), 0, texts.count("DELETED")]
 
@@ -341,17 +343,17 @@ def test_a_note_comes_again_where_the_learner_has_kept_their_version():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
-    kept = [cell for cell in merged if cell["source"] not in ("n", NOTE)]
+    kept = [cell for cell in merged if cell["source"].split("\n")[0] not in ("n", NOTE)]
     known = {cell["id"]: copies.digest(cell) for cell in first}
     again = [cell["source"] for cell in merge(kept, known, cells_of("a", "m", "c")).cells]
-    assert again == ["a", "m", NOTE, "bX", "c"]
-    taken = [cell for cell in merged if cell["source"] not in ("bX", NOTE)]
+    assert again == ["a", "m", f"{NOTE}\n\nYours differs in line 1.", "bX", "c"]
+    taken = [cell for cell in merged if cell["source"].split("\n")[0] not in ("bX", NOTE)]
     assert [cell["source"] for cell in merge(taken, known, cells_of("a", "m", "c")).cells] == ["a", "m", "c"]
     changed = [cell | {"source": "nX"} if cell["source"] == "n" else cell for cell in taken]
     assert [cell["source"] for cell in merge(changed, known, cells_of("a", "m", "c")).cells] == [
         "a",
         "m",
-        NOTE,
+        f"{NOTE}\n\nYours differs in line 1.",
         "nX",
         "c",
     ]
@@ -503,7 +505,7 @@ def test_a_newer_version_takes_the_place_of_the_one_that_an_earlier_update_broug
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
-    note = f"{NOTE} Yours differs in line 1."
+    note = f"{NOTE}\n\nYours differs in line 1."
     assert [cell["source"] for cell in merged] == ["a", "n", note, "bX", "c"]
     known = {cell["id"]: copies.digest(cell) for cell in first}
     again = merge(merged, known, cells_of("a", "m", "c")).cells
@@ -524,7 +526,7 @@ def test_the_note_between_two_versions_says_which_lines_differ(mine, new, says):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("before", "z")}
     own = [cells_of("before")[0] | {"source": mine}, *cells_of("z")]
     texts = [cell["source"] for cell in merge(own, known, cells_of(new, "z")).cells]
-    assert texts == [new, f"{NOTE} {says}", mine, "z"]
+    assert texts == [new, f"{NOTE}\n\n{says}", mine, "z"]
 
 
 def test_the_same_change_on_both_sides_is_none():
@@ -680,7 +682,7 @@ def test_updating_says_which_notebook_is_no_copy_and_goes_on(clone):
     published(clone, replaced(*PROMPT))
     lines = []
     (problem,) = update(clone, [], lines.append)
-    assert len(lines) == 1 and "is no copy of the course's notebook" in problem
+    assert len(lines) == 2 and "is no copy of the course's notebook" in problem
 
 
 BAD = {

@@ -240,7 +240,7 @@ def _with_notes(result, replaced):
     for cell in result:
         if cell["id"] in new_of:
             course = next(one for one in result if one["id"] == new_of[cell["id"]])
-            noted.append(_note(f"{NOTE} {_difference(course, cell)}"))
+            noted.append(_note(f"{NOTE}\n\n{_difference(course, cell)}"))
         noted.append(cell | {"id": ids.get(cell["id"], cell["id"])})
     return noted
 
