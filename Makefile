@@ -10,12 +10,15 @@ INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt
 WANTED := pyproject.toml constraints.txt
 PLACE := $(VENV)/.place
 
-# An environment names its own folder in a hundred files: in a folder that was moved, it is made anew.
-ifneq ($(wildcard $(PLACE)),)
-ifneq ($(shell cat $(PLACE)),$(CURDIR))
-$(info This folder was moved or copied, so its environment is made anew.)
-$(shell rm -rf $(VENV))
-endif
+# An environment names its own folder in a hundred files: in a folder that was moved, it is made anew. Without its
+# pyvenv.cfg, its Python is the system's and would install there; whatever removes an environment removes this file first.
+REMOVE_VENV := rm -rf $(VENV)/pyvenv.cfg $(VENV)
+useless = test -d $(VENV) && { ! test -f $(VENV)/pyvenv.cfg || { test -f $(PLACE) && test "$$(cat $(PLACE))" != "$(CURDIR)"; }; }
+alone = { exec 9<Makefile; flock 9 2>/dev/null || true; }  # two calls at once wait for each other where flock is there
+
+ifneq ($(shell $(useless) && echo useless),)
+$(info This folder was moved or copied, or its environment was left half-made: the environment is made anew.)
+$(shell $(alone) && $(useless) && $(REMOVE_VENV))
 endif
 
 .PHONY: lab test test-all build site clean
@@ -36,30 +39,23 @@ site: $(VENV)/.site
 	@$(COURSE) site
 
 clean:
-	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .ruff_cache .hypothesis
+	$(REMOVE_VENV) build dist site *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written only after its installation ended well, so an interrupted one is taken up again.
 $(VENV)/.lab: $(WANTED)
-	@$(make_venv)
-	@$(say) && $(INSTALL) '.[lab]'
-	@touch $@
+	@$(set_up) '.[lab]' && touch $@
 
 $(VENV)/.test: $(WANTED)
-	@$(make_venv)
-	@$(say) && $(INSTALL) '.[lab,test]'
-	@touch $(VENV)/.lab $@
+	@$(set_up) '.[lab,test]' && touch $(VENV)/.lab $@
 
 $(VENV)/.test-all: $(WANTED)
-	@$(make_venv)
-	@$(say) && $(INSTALL) '.[lab,test,compare]'
-	@touch $(VENV)/.lab $(VENV)/.test $@
+	@$(set_up) '.[lab,test,compare]' && touch $(VENV)/.lab $(VENV)/.test $@
 
 $(VENV)/.site: $(WANTED)
-	@$(make_venv)
-	@$(say) && $(INSTALL) '.[lab,site]'
-	@touch $(VENV)/.lab $@
+	@$(set_up) '.[lab,site]' && touch $(VENV)/.lab $@
 
+set_up = $(say) && $(alone) && $(make_venv) && $(INSTALL)
 say = echo "Installing what constraints.txt names: minutes the first time, seconds afterwards."
 
 # An environment that works is kept; a missing or half-made one is made anew.

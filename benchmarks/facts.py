@@ -2,7 +2,7 @@
 
     python benchmarks/facts.py [--seeds 3]
 
-Reads the models from lesson 10's page, so that the table is about no others. Fills facts.csv, which the lesson shows, in ten to thirty
+Reads the questions, the models and their training from lesson 10's page, so that the table is about no others. Fills facts.csv, which the lesson shows, in ten to thirty
 seconds a row. The columns of swapped weights are for two facts with one head: the share of digits that are still right if the weights of
 the two pairs are exchanged, and the share of answers that are the other letter's digit.
 """
@@ -11,8 +11,6 @@ import math
 
 import torch
 from measuring import fill, jobs, page, read_options, timed
-
-from course_lessons.lesson_10_multi_head_attention.figures import fit, share_right
 
 COLUMNS = "facts heads units steps seed rate right swapped_right swapped_other cpu_seconds"
 SETUPS = [(2, 1, units, 2000) for units in (0, 32, 128)]  # 0 units: no hidden layer
@@ -25,9 +23,9 @@ def measure(facts, heads, units, steps, seed):
     lesson = page("10_multi_head_attention")
     torch.manual_seed(seed)
     model = lesson.with_hidden_layer(heads, facts, units) if units else lesson.Answerer(heads, facts)
-    _, seconds = timed(fit, model, facts, seed, steps, RATE[facts])
+    _, seconds = timed(lesson.fit, model, facts, seed, steps, RATE[facts])
     swapped = lesson.answered(model, True)[2:] if (facts, heads) == (2, 1) else [math.nan] * 2
-    return [(RATE[facts], share_right(model, facts), *swapped, seconds)]
+    return [(RATE[facts], lesson.share_right(model, facts), *swapped, seconds)]
 
 
 if __name__ == "__main__":

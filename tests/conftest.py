@@ -101,7 +101,8 @@ def chromium():
 @pytest.fixture(scope="session")
 def sandbox():
     """The process behind locks in which tests run learners' code. It takes seconds to start, so there is one for all that set no locks of their own."""
-    from course_utils.grading.judging.sandbox_client import Limits, SandboxClient
+    from course_utils.grading.judging.budget import Limits
+    from course_utils.grading.judging.sandbox_client import SandboxClient
     from course_utils.grading.sandbox import policy
 
     with SandboxClient(policy.chosen(), Limits(whole=timeouts.SECONDS)) as started:
@@ -111,8 +112,8 @@ def sandbox():
 @pytest.fixture(scope="session")
 def make_grader(sandbox):
     """Make a grader that has answers run there."""
+    from course_utils.grading.judging.budget import Limits
     from course_utils.grading.judging.notebook_grader import Grader
-    from course_utils.grading.judging.sandbox_client import Limits
 
     def make(seed, limits=Limits(), questions=None):  # noqa: B008
         made = Grader(seed, sandbox.layers, limits, questions=questions)

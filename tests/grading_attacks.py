@@ -1074,8 +1074,8 @@ def sandboxed(variant, extent="all"):
 
     from course_utils.grading.ingest.class_settings import read_settings
     from course_utils.grading.ingest.submissions import Found
+    from course_utils.grading.judging.budget import Limits
     from course_utils.grading.judging.notebook_grader import Grader
-    from course_utils.grading.judging.sandbox_client import Limits
     from course_utils.grading.reports.points import score
 
     layers = layers_of(variant)

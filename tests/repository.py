@@ -1,6 +1,9 @@
-"""git in a folder made by a test."""
+"""The repository's root, and git in a folder made by a test."""
 
 import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def git(folder, *words):

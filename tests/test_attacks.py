@@ -12,7 +12,7 @@ import pytest
 import sampling
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, judge_briefly, solution_of
+from tasks import TASKS, judge_briefly, solution_of
 from torch import nn
 
 from course_utils.checks.answer import expected_on, judge_answer
@@ -335,7 +335,7 @@ def test_a_wrong_answer_that_nobody_named_is_refused(task_id, answer):
         ("04.perceptron", lambda s, h, W, U, v: unstable_tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v),
     ],
 )  # fmt: skip
-def test_an_exponential_that_overflows_costs_no_point_where_no_prompt_speaks_of_large_numbers(task_id, answer):
+def test_an_overflow_costs_no_point_where_no_prompt_speaks_of_large_numbers(task_id, answer):
     report = judge_answer(TASKS[task_id], answer)
     assert report.state == "passed" and report.mistake.endswith("overflow"), str(report)
 

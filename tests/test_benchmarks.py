@@ -3,17 +3,16 @@
 import importlib
 import sys
 from argparse import Namespace
-from pathlib import Path
 
 import pytest
 import torch
+from repository import ROOT
 from torch.utils.flop_counter import FlopCounterMode
 
 from course_utils.base.environment import tomllib
 from course_utils.models.transformer import Transformer
 from course_utils.training.batches import Batches
 
-ROOT = Path(__file__).parents[1]
 ROWS = [[5] * length for length in range(3, 20)], [[6] * length for length in range(4, 21)]
 
 

@@ -14,8 +14,8 @@ from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.offered_source import sources
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.reports.points import score
 from course_utils.grading.sandbox import policy, stand_ins
 
@@ -170,7 +170,7 @@ def defined(text):
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in TASKS.values() if task.offers])
-def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_one_that_runs_beside_or_after_it(task_id):
+def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_a_later_task(task_id):
     task = TASKS[task_id]
     came = set().union(*map(defined, sources(task.offers).values()))
     for offer in task.offers:

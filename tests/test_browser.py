@@ -13,8 +13,8 @@ import nbformat
 import pytest
 import timeouts
 from matplotlib.image import imread
-from repository import git
-from test_cli import ROOT, Lab, free_port
+from repository import ROOT, git
+from running_lab import Lab, free_port
 from test_docs import LINK
 
 from course_utils.base.paths import file_of

@@ -142,8 +142,8 @@ def no_kernel(monkeypatch):
     """Names what would be executed, and executes nothing."""
     executed = []
 
-    def pretend(notebook, root, folder, timeout, handles):
-        executed.append(handles["target"].built)
+    def pretend(notebook, root, folder, timeout, on_start):
+        executed.append(on_start.args[0].target.built)
         return notebook
 
     monkeypatch.setattr(builder, "execute", pretend)
@@ -355,6 +355,21 @@ def test_of_a_file_of_questions_counts_what_a_cell_asks_and_shows(course, old, n
     text = place.read_text(encoding="utf-8")
     place.write_text(text.replace(old, new, 1), encoding="utf-8")
     assert bool(build(course, check=True)) == is_stale
+
+
+@pytest.mark.parametrize("asks", [OTHER_PLACE, TASKS_PLACE])
+@pytest.mark.parametrize(("module", "without_question"), [("question", False), ("report", True)])
+def test_how_a_question_is_shown_counts_only_where_one_is_asked(course, no_kernel, asks, module, without_question):
+    place = course / "course_lessons/lesson_01_sums/questions.md"
+    write(place, "## 01.q1: one\n\nWhat is it?\n\n- [x] Yes.\n- [ ] No.\n")
+    for name in ("question", "report"):
+        write(course / f"course_utils/checks/{name}.py", "")
+    change(course / asks, "# %%\n", '# %%\ndef later():\n    check("01.q1", ...)\n\n# %%\n')
+    assert build(course, say=quiet) == []
+    write(course / f"course_utils/checks/{module}.py", "print('changed')\n")
+    stale = {line.split()[0] for line in build(course, check=True)}
+    expected = {"notebooks/02_other.ipynb"} if asks == OTHER_PLACE else {"solutions/01_sums.ipynb"}
+    assert stale == expected | ({"solutions/01_sums.ipynb"} if without_question else set())
 
 
 def test_an_output_is_kept_as_long_as_no_code_above_it_has_changed(course, no_kernel):

@@ -14,7 +14,7 @@ from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.catalogue import tasks_of
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import Candidate, question
-from course_utils.grading.judging.candidates import again
+from course_utils.grading.judging.candidates import isolated_rerun
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
 TASKS = {
@@ -231,7 +231,7 @@ def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(sandbox
 
 @needs_sandbox
 @pytest.mark.parametrize("tells", [BY_TIME, BY_A_CELL], ids=["by time", "by a cell"])
-def test_a_test_that_has_asked_all_candidates_tells_no_process_in_which_it_judges_some_alone(sandbox, tells):
+def test_no_process_learns_that_a_test_judges_some_candidates_alone(sandbox, tells):
     task = TASKS["03.catch_wrong_attention"]
     expected = expected_on(task, 0)
     keys = [leaf.key for case in expected.cases for leaf in case.args if isinstance(leaf, Candidate)]
@@ -256,13 +256,13 @@ def test_a_test_that_has_asked_all_candidates_tells_no_process_in_which_it_judge
 
 @needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
-def test_a_good_test_earns_its_point_though_it_meets_some_candidates_in_processes_of_their_own(sandbox, task):
+def test_a_good_test_passes_though_it_meets_some_candidates_in_other_processes(sandbox, task):
     assert earns(sandbox, task, cells_of("solutions", task)).state == "passed"
 
 
 def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges():
     task = TASKS["17.catch_wrong_write"]
-    for first, second in again(task, expected_on(task, 0).cases).groups:
+    for first, second in isolated_rerun(task, expected_on(task, 0).cases).groups:
         (mine,), (other,) = ({*of_one.candidate._together} for of_one in (first, second))
         request = {
             "args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)),
@@ -275,7 +275,7 @@ def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges()
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_right_ones(task):
     for seed in range(20):
-        verdicts, groups, _ = again(task, task.make_cases(seed))
+        verdicts, groups, _ = isolated_rerun(task, task.make_cases(seed))
         fewer = min((True, False), key=verdicts.count)
         assert len(groups) == 4 and all(first.number != second.number for first, second in groups)
         pairs = {tuple(verdicts[single.number] is fewer for single in group) for group in groups}

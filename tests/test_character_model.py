@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from test_tasks import solution_of
+from tasks import solution_of
 
 from course_utils.base.errors import CourseError
 from course_utils.models import character_model

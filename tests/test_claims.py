@@ -7,16 +7,15 @@ which sentence no longer holds. Sentences about stored measurements need no such
 import json
 import math
 import re
-from pathlib import Path
 
 import pytest
 import torch
+from repository import ROOT
 
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
 from course_utils.translation.scores import share_in_order
 
-ROOT = Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-\d+)?")
 CLAIMS = []
 
@@ -176,48 +175,40 @@ def _(numbers):
 
 @claim(
     "03",
-    "a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs.",
+    "a query matrix or a key matrix alone gets more than 97% of the reviews right in every run. A value matrix alone needs more epochs: after 15, the model is hardly better than a guess, and after 40, it gets every review right.",
 )
 def _(numbers):
     query, key, value = (numbers(f"\n{matrix} ") for matrix in ("query", "key", "value"))
-    return min(query[1], key[1]) > 0.9 and value[2] < 0.9 and value[3:6] == [1.0] * 3
+    return min(query[1], key[1]) > 0.97 and value[2] < 0.6 and value[3:6] == [1.0] * 3
 
 
 @claim("03", "Any one of the three matrices is enough, or nearly so, if training is long enough.")
 def _(numbers):
-    return min(numbers(f"\n{matrix} ")[7] for matrix in ("query", "key", "value")) >= 0.99
+    return min(numbers(f"\n{matrix} ")[7] for matrix in ("query", "key", "value")) >= 0.98
+
+
+@claim("03", "With one matrix for query and key, the worst run still gets only 88% right after 75 epochs.")
+def _(numbers):
+    return numbers("one for query and key ")[7] == 0.88
 
 
 @claim(
     "03",
-    "Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right.",
+    "Without any matrix, every run is still guessing at this learning rate. At a rate of 0.2, after 75 epochs, the best run gets 99% right, while the worst still guesses.",
 )
 def _(numbers):
-    shared, others = (
-        numbers("one for query and key "),
-        [numbers(f"\n{matrix} ") for matrix in ("query", "key", "value")],
-    )
-    return shared[7] == 0.78 and all(shared[i] < other[i] for other in others for i in (0, 3, 6))
+    at_005, at_02 = (numbers(f"\nnone{rate} ") for rate in ("", ", at the rate 0.2"))
+    return max(at_005) < 0.52 and at_02[7] < 0.52 and at_02[8] == 0.99
 
 
 @claim(
     "03",
-    "Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.",
+    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and even then not every run succeeded.",
 )
 def _(numbers):
-    at_005, at_002, at_02 = (numbers(f"\nnone{rate} ")[6:] for rate in ("", ", at the rate 0.02", ", at the rate 0.2"))
-    return max(at_005[2], at_002[2]) < 0.52 and at_02[0] > 0.9 and at_02[1] == 0.68 and at_02[2] == 1.0
-
-
-@claim(
-    "03",
-    "With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five got only 68% right.",
-)
-def _(numbers):
-    earlier = [
-        numbers(f"\nnone, at the rate {rate} ")[i] for rate in (0.1, 0.2) for i in (2, 5)
-    ]  # the best run of each
-    return max(earlier) < 0.9 < numbers("\nnone, at the rate 0.1 ")[8]
+    others = [numbers(f"\nnone{rate} ") for rate in ("", ", at the rate 0.02", ", at the rate 0.1")]
+    last = numbers("\nnone, at the rate 0.2 ")
+    return max(map(max, others)) < 0.9 and max(last[:6]) < 0.9 < last[8] and last[7] < 0.6
 
 
 @claim("04", "Training does not make up for what a score ignores:")
@@ -341,16 +332,6 @@ def _(numbers):
     return new > 150 and share > 0.8
 
 
-@claim("05", "In our run, the model trained here is close to the other five or slightly below them.")
-def _(numbers):
-    five, own = (
-        re.findall(rf"{whose}: ([^.]*(?:\.\d[^.]*)*)", numbers.shown)[-2:] for whose in ("five models", "your model")
-    )
-    curves = [[list(map(float, NUMBER.findall(curve)))[::2] for curve in kind] for kind in (five, own)]
-    differences = [abs(a - b) for both in zip(*curves, strict=True) for a, b in zip(*both, strict=True)]
-    return len(differences) > 9 and max(differences) < 0.2
-
-
 @claim("06", "and it gets every word right.")
 def _(_):
     shown = shown_before("06", "and it gets every word right.")
@@ -422,13 +403,10 @@ def _(numbers):
     return [numbers(f"\n{width}  ")[i] for i in (6, 0) for width in (1, 5)] == [-10.4, -8.2, 49.6, 51.6]
 
 
-@claim(
-    "05",
-    "it gets fewer of them right than of the first four. The last words are therefore harder to recover from the vector.",
-)
+@claim("05", "because the loss is clearly higher with the vector of a different one.")
 def _(numbers):
-    (first, last), guessed = numbers("\nbackwards  "), numbers("backwards, the vector of another  ")
-    return max(guessed) < last < first - 0.15 and last < numbers("\nforwards  ")[1]
+    trained, shifted = numbers("after epoch 5:")[0], numbers("with the vector of a different caption:")[0]
+    return trained < numbers("after epoch 1:")[0] and shifted > trained + 0.5
 
 
 @claim(
@@ -1195,6 +1173,19 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
+@claim("21", "Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors")
+@claim("21", "Almost a third of GPT-2's parameters are in E")
+def _(numbers):
+    rows = re.findall(r"^(our class|learned positions|GPT-2|E alone) +([\d,]+) parameters", numbers.shown, re.MULTILINE)
+    ours, positions, whole, in_E = (int(count.replace(",", "")) for _, count in rows)
+    return ours + positions == whole == 124_439_808 and 0.3 < in_E / whole < 1 / 3
+
+
+@claim("21", "With a cache, the larger model writes several times as fast.")
+def _(numbers):
+    return numbers("without a cache:")[0] > 2 * numbers("with a cache:")[0]
+
+
 @claim("21", "a letter that can be copied costs it far less than 3.06 bits but clearly more than 0.")
 def _(numbers):
     (limit, _), (ours, ours_again) = map(numbers, ("the rules  ", "our GPT  "))
@@ -1214,17 +1205,9 @@ def _(numbers):
 
 
 @claim("21", "The GPTs copy about as well when the letter before is different.")
-@claim("21", 'Without "there", the text moves and the bits rise from 0.05 to 1.73; "zebra" does little harm.')
 def _(numbers):
-    rows = (
-        "nothing",
-        "a different letter before the one to copy",
-        'without "there"',
-        '"zebra" instead of "there"',
-    )
-    whole, letter, without, replaced = (numbers(f"\n{row}  ") for row in rows)  # mean, lowest, highest
-    assert (whole[0], without[0]) == (0.05, 1.73)
-    return letter[0] < whole[0] + 0.02 and without[1] > 0.5 > 0.3 > replaced[2]
+    whole, letter = (numbers(f"\n{row}  ") for row in ("nothing", "a different letter before the one to copy"))
+    return letter[0] < whole[0] + 0.02  # means
 
 
 @claim("22", "with the cache it is written much faster.")

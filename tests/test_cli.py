@@ -9,17 +9,14 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import threading
-import time
-import urllib.request
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import timeouts
+from repository import ROOT
+from running_lab import Lab, free_port
 
 from course_utils import commands
 from course_utils.authoring import testing
@@ -29,9 +26,6 @@ from course_utils.base.paths import FOLDERS, source_of
 from course_utils.commands import doctor, lab, main
 from course_utils.learner import state
 from course_utils.workspace import copies
-
-ROOT = Path(__file__).resolve().parent.parent
-ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
 
 
 def course(folder, *arguments, python=("-m", "course_utils"), **environment):
@@ -130,8 +124,6 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     monkeypatch.chdir(copy / "exercises")
     monkeypatch.delenv("COURSE_HOME", raising=False)
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    assert main(["progress"]) == 0 and f"No progress is kept in {copy}: run this" in capsys.readouterr().out
-    (copy / "my_course").mkdir()
     assert main(["progress"]) == 0 and "You have not checked an answer yet" in capsys.readouterr().out
     state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=2))
     assert main(["progress"]) == 0
@@ -145,10 +137,24 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     assert "\n03 Queries" in shown and "03.attention" in shown and "02.softmax " not in shown
 
 
-@pytest.mark.parametrize("command", ["lab", "build", "lint", "test"])
+@pytest.mark.parametrize("command", ["lab", "build", "lint", "progress", "test"])
 def test_outside_the_course_one_sentence(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     assert main([command]) == 2 and "is not inside the course" in capsys.readouterr().err
+
+
+def test_a_second_lab_names_the_first(copy, monkeypatch, capsys):
+    monkeypatch.chdir(copy)
+    for name in ("PATH", "JUPYTER_PREFER_ENV_PATH", "PYTHONSTARTUP"):
+        monkeypatch.setenv(name, "")  # whatever the command sets, ends with this test
+    running = [{"root_dir": str(copy / "my_course"), "url": "http://localhost:8888/", "token": "abc"}]
+    monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: running)
+    monkeypatch.setattr("jupyterlab.labapp.main", lambda arguments: 0)
+    assert main(["lab", "--no-browser"]) == 0
+    assert "JupyterLab shows these copies already, at http://localhost:8888/?token=abc." in capsys.readouterr().out
+    running[0]["root_dir"] = "elsewhere"
+    monkeypatch.chdir(copy)
+    assert main(["lab", "--no-browser"]) == 0 and "already" not in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
@@ -231,63 +237,6 @@ def test_an_interruption_is_quiet(monkeypatch, capsys):
 # JupyterLab
 
 
-class Lab:
-    """A running `course lab`: `port`, `path` and `token` are read from what it prints."""
-
-    def __init__(self, folder, *arguments, wait=timeouts.SECONDS, python=sys.executable, **environment):
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "JUPYTER_CONFIG_DIR": str(folder / "config"),
-            **environment,
-        }
-        self.process = subprocess.Popen(
-            [python, "-m", "course_utils", "lab", "--no-browser", *arguments],
-            cwd=folder,
-            env={**environment, "JUPYTER_RUNTIME_DIR": str(folder / "runtime"), "PYTHONUNBUFFERED": "1"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.printed = []
-        self.reader = threading.Thread(target=lambda: self.printed.extend(self.process.stdout), daemon=True)
-        self.reader.start()
-        deadline = time.monotonic() + wait
-        while not (found := ADDRESS.search("".join(self.printed))):
-            assert self.process.poll() is None and time.monotonic() < deadline, "".join(self.printed)
-            time.sleep(0.1)
-        self.port, self.path, self.token = int(found[1]), found[2], found[3]
-
-    def get(self, path, token=None):
-        """Fetch a path of the server as text."""
-        address = f"http://127.0.0.1:{self.port}/{path}?token={token or self.token}"
-        with urllib.request.urlopen(address, timeout=timeouts.SECONDS) as answer:
-            assert answer.status == 200
-            return answer.read().decode("utf-8")
-
-    def stop(self, how=signal.SIGTERM):
-        """End it; return its exit code."""
-        self.process.send_signal(how)
-        code = self.process.wait(timeout=timeouts.SECONDS)
-        self.reader.join()
-        self.process.stdout.close()
-        return code
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.returncode is None:
-            self.stop()
-
-
-def free_port():
-    """A port that nothing listens on, nor on the next."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 def test_lab_opens_a_copy_of_the_lesson_and_ends_at_ctrl_c(copy):
     with Lab(copy / "exercises", "00_start_here", "--port", str(port := free_port())) as lab:
         assert (lab.port, lab.path) == (port, "notebooks/00_start_here.ipynb")
@@ -348,7 +297,8 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     assert not rows["Python"].ok and "3.10 to 3.13" in rows["Python"].advice
     for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k")):
         assert not rows[name].ok and f"COURSE_DATA_MIRROR lacks {data_set}" in rows[name].advice
-    assert rows["Chromium"].ok and "playwright install chromium" in rows["Chromium"].advice
+    browser = rows["Chromium (for developers)"]
+    assert browser.ok and "playwright install chromium" in browser.advice
     assert (rows["translators"].ok, rows["translators"].value) == (False, "no_such_library missing")
     assert all(row.advice for row in rows.values() if not row.ok)
 

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 import timeouts
 import torch
+from repository import ROOT
 
 from course_utils import commands
 from course_utils.base.errors import CourseError
@@ -39,7 +40,6 @@ from course_utils.training.corpus import load_pairs
 from course_utils.training.settings import KINDS, Settings, load_preset, make_settings, preset_names, setting_defaults
 from course_utils.translation import out_of_vocabulary, scores, translate
 
-ROOT = Path(__file__).resolve().parent.parent
 TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pairs=200 --set batch_tokens=512 --device cpu".split()
 posix = pytest.mark.skipif(
     sys.platform == "win32", reason="signals, links and Gloo differ on Windows: run it elsewhere"
@@ -349,7 +349,7 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
     assert "name one of transformer-en-de, runs/attention-world-1" in complaint("translate", "--model", "none")
 
 
-def test_what_the_courses_model_has_hardly_ever_read_is_named_and_further_lines_are_counted(course, monkeypatch):
+def test_words_that_the_courses_model_has_hardly_ever_read_are_named(course, monkeypatch):
     monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
     course(
         "translate",

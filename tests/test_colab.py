@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from test_packaging import ROOT, build_wheel
+from repository import ROOT
+from wheels import build_wheel
 
 ALREADY_THERE = ("torch", "matplotlib", "ipywidgets", "ipykernel", "nbclient")
 RUN = """

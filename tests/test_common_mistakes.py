@@ -6,7 +6,7 @@ import statistics
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, altered, judge_briefly, solution_of
+from tasks import TASKS, altered, judge_briefly, solution_of
 
 from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.first_failure import first_failure
@@ -274,7 +274,7 @@ def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
     for mistake in () if task.id in SHOWN else task.mistakes:
         for place in range(len(expected.cases)):
             found = first_failure(task, expected, place, expected.of_mistake(mistake, place))
-            assert not found or found.expected is None and "expected" not in found.sentence, found
+            assert not found or found.expected is None and "expected" not in found.text, found
 
 
 def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():

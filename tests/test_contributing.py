@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from course_utils.base.paths import FOLDERS, file_of
 
-ROOT = Path(__file__).parents[1]
 PAGES = ("CONTRIBUTING.md", "docs/writing-tasks.md", "docs/writing-lessons.md")
 BLOCK = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -3,12 +3,13 @@
 import pytest
 import torch
 from script_loader import program
-from test_tasks import solution_of
+from tasks import solution_of
 
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
 from course_utils.models.custom_transformer import Assembled, share_right, train_assembled
-from course_utils.models.torch_conversion import from_lesson
+from course_utils.models.torch_conversion import _copy, _parameter_pairs
+from course_utils.models.transformer import Transformer
 
 SOURCE, TARGET = torch.tensor([[4, 5, 6, 2], [7, 2, 0, 0]]), torch.tensor([[1, 8, 9], [1, 10, 0]])
 ENCODER, DECODER = "12.encoder_layer", "12.decoder_layer"
@@ -78,6 +79,43 @@ def untrained(lesson, part="nothing", **sizes):
         for weight in model.parameters():
             weight += 0.2 * torch.randn_like(weight)  # so that no bias is 0 and no gain 1
     return model
+
+
+def from_lesson(theirs):
+    """Return the course's model with copies of the weights of the whole Transformer that lesson 12 writes on its page."""
+    vocabulary, width = theirs.embedding.weight.shape
+    heads, hidden = theirs.encoder[0].self_attention.f.H, len(theirs.encoder[0].feed_forward.f.W_1.weight)
+    layers = (len(theirs.encoder), len(theirs.decoder))
+    ours = Transformer(vocabulary, width, heads, hidden, *layers, dropout=0.0, longest=len(theirs.P))
+    ours = ours.to(theirs.embedding.weight)
+    ours.embedding.positions.copy_(theirs.P)
+    _copy(pairs_of_weights(theirs, ours))
+    return ours.train(theirs.training)
+
+
+def pairs_of_weights(theirs, ours):
+    yield theirs.embedding.weight, ours.embedding.words.weight
+    for side in ("encoder", "decoder"):
+        yield from _parameter_pairs(getattr(theirs, f"{side}_norm"), getattr(ours, f"{side}_norm"))
+        for layer, mine in zip(getattr(theirs, side), getattr(ours, side), strict=True):
+            residuals = [getattr(mine, name) for name in ("first", "second", "third") if hasattr(mine, name)]
+            for (name, sublayer), residual in zip(layer.named_children(), residuals, strict=True):
+                yield from _parameter_pairs(sublayer.norm, residual.norm)
+                if name == "feed_forward":
+                    yield from _parameter_pairs(sublayer.f.W_1, mine.feed_forward[0])
+                    yield from _parameter_pairs(sublayer.f.W_2, mine.feed_forward[2])
+                else:
+                    yield from pairs_of_attention(sublayer.f, getattr(mine, name))
+
+
+def pairs_of_attention(theirs, ours):
+    width = len(theirs.W_K.weight)
+    yield from _parameter_pairs(theirs.W_Q, ours.query)
+    yield theirs.W_K.weight, ours.key_value.weight[:width]
+    yield theirs.W_K.bias, ours.key_value.bias[:width]
+    yield theirs.W_V.weight, ours.key_value.weight[width:]
+    yield theirs.W_V.bias, ours.key_value.bias[width:]
+    yield from _parameter_pairs(theirs.W_O, ours.output)
 
 
 def test_the_model_on_the_page_computes_what_the_courses_own_does(lesson):

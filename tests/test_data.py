@@ -29,14 +29,15 @@ from course_utils.data.generated_reviews import (
     NEGATIVE,
     POSITIVE,
     GeneratedReviews,
-    bag_of_words_ceiling,
     contrast_pairs,
     four_cases,
     generate_reviews,
 )
-from course_utils.data.loading import load_reviews
+from course_utils.data.loading import load_captions, load_reviews
 from course_utils.data.multi30k import MULTI30K_SPLITS
+from course_utils.data.pairs import Pairs
 from course_utils.data.reviews import NEGATIONS
+from course_utils.data.small_world import truth
 from course_utils.data.sst2 import SPLITS, load_sst2
 
 WORDS = b"the film was great\n" * 5000
@@ -114,10 +115,12 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
+    loading._load_captions.cache_clear()
     download._temporary_folder.cache_clear()
     yield
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
+    loading._load_captions.cache_clear()
     download._temporary_folder.cache_clear()
 
 
@@ -355,6 +358,24 @@ def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
     assert isinstance(load_reviews("dev", prefer="generated"), GeneratedReviews)
 
 
+def test_load_captions_gives_captions_or_the_toy_language_and_says_so(monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        patch.setattr(loading, "load_multi30k", lambda split: Pairs([f"a dog, {split}"], ["ein hund"]))
+        assert [load_captions(split).sources for split in ("train", "val")] == [["a dog, train"], ["a dog, val"]]
+    assert capsys.readouterr().out == ""
+    loading._load_captions.cache_clear()
+    toys = {split: load_captions(split) for split in ("train", "val")}
+    assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1 and "toy language" in said
+    with pytest.raises(CourseError, match="split must be train or val, not 'test'"):
+        load_captions("test")
+    loading._load_captions.cache_clear()
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")
+    with pytest.raises(DataError):
+        load_captions("train")
+
+
 def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
     found = {split: load_reviews(split) for split in SPLITS}
@@ -367,7 +388,7 @@ def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
     monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
-    loading._sst2.cache_clear()
+    loading._load_sst2.cache_clear()
     with pytest.raises(DataError):
         load_reviews("train")
 
@@ -464,6 +485,21 @@ def test_the_same_seed_gives_the_same_reviews_and_another_others():
 def test_a_share_outside_0_to_1(name, share):
     with pytest.raises(CourseError, match=f"{name} is a share"):
         generate_reviews(10, 0, **{name: share})
+
+
+def bag_of_words_ceiling(reviews):
+    """Return the accuracy (0 to 1) that no bag-of-words model exceeds but by luck: facts (a) and (b) of `generated_reviews.py`.
+
+    Its error is at least the smallest of the four cells polarity × negation, and half of the contrasts.
+    """
+    negated = torch.tensor([kind == "negated" for kind in reviews.kind])
+    contrast = torch.tensor([kind == "contrast" for kind in reviews.kind])
+    cells = [
+        ((reviews.polarity == polarity) & (negated == is_negated) & ~contrast).sum().item()
+        for polarity in (1, -1)
+        for is_negated in (True, False)
+    ]
+    return 1 - (min(cells) + contrast.sum().item() / 2) / len(reviews)
 
 
 @pytest.mark.parametrize("negation", [0.2, 0.3, 0.5, 0.8])

@@ -9,17 +9,16 @@ import json
 import re
 import shlex
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
+from repository import ROOT
 
 from course_utils import commands
 from course_utils.base.environment import PYTHONS
 from course_utils.base.paths import names_in
 from course_utils.checks import catalogue
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 BLOCK = re.compile(r"^```(\w+)?.*?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -198,7 +197,7 @@ def test_a_file_that_the_code_names_is_there():
             assert any(path.endswith(f"/{named}") for path in paths) or "98" in named, f"{file} names {named}"
 
 
-def test_the_ways_through_the_course_name_parts_that_are_there_and_take_as_long_as_they_say():
+def test_the_ways_through_the_course_name_parts_of_lessons_and_their_minutes():
     text = page("docs/paths.md")
     headings = {name[:2]: set() for name in names_in(ROOT, "notebooks")}
     for lesson, known in headings.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sampling
 import torch
-from test_tasks import TASKS, solution_of
+from tasks import TASKS, solution_of
 
 from course_utils.base import trees
 from course_utils.checks import explain
@@ -56,7 +56,7 @@ def test_the_steps_lead_to_the_right_answer(task):
             if case.edge:
                 continue
             if known.at(known.truth, place) is None:  # lists of lists, which stand in no relation
-                assert way.of(case.args) == expected.truth[place].value, case.name
+                assert way.compute(case.args) == expected.truth[place].value, case.name
             else:
                 assert explain._same(known.at(way, place), known.at(known.truth, place)), case.name
 
@@ -130,13 +130,17 @@ def test_everything_else_is_called_right_only_where_it_is():
     ), told
 
 
-def test_an_altered_input_is_told_with_a_named_mistake():
-    report = judge_answer(
-        TASKS["02.masked_softmax"], lambda s, m: s.masked_fill_(m, -torch.inf).softmax(-1).nan_to_num()
-    )
-    assert report.mistake == "mask_inverted" and report.message.startswith(
-        "Your function alters its input scores. The mask"
-    )
+@pytest.mark.parametrize(
+    ("task_id", "answer", "named", "says"),
+    [
+        ("02.masked_softmax", lambda s, m: s.masked_fill_(m, -torch.inf).softmax(-1).nan_to_num(), "mask_inverted", "scores. The mask"),
+        ("04.dot", lambda s, h: (2 * s @ h.mT, s.add_(1))[0], None, "state. In every case, you return the right scores times 2."),
+    ],
+)  # fmt: skip
+def test_an_altered_input_is_told_once_with_a_named_mistake_or_a_relation(task_id, answer, named, says):
+    report = judge_answer(TASKS[task_id], answer)
+    assert report.mistake == named and report.message.startswith(f"Your function alters its input {says}"), str(report)
+    assert str(report).count("alters its input") == 1, str(report)
 
 
 @pytest.mark.parametrize("task", sampling.usually(WITH_STEPS, 3), ids=lambda task: task.id)

@@ -159,14 +159,35 @@ def test_the_page_defines_the_same_model(lesson):
     torch.testing.assert_close(lesson.sinusoidal_positions(9, 8), sinusoidal_positions(9, 8))
     ours, page, ids = gpt.GPT(11, longest=12), lesson.GPT(11, longest=12), some_ids()
     page.load_state_dict(ours.state_dict())
+    torch.testing.assert_close(page(ids), ours(ids))
+    cached = lesson.CachedGPT(11, longest=12)
+    cached.load_state_dict(page.state_dict())
     cache, lists = gpt.Cache(2), [[] for _ in page.layers]
     for part in ids.split((4, 1, 4), dim=1):
-        torch.testing.assert_close(page(part, lists), ours(part, cache))
+        torch.testing.assert_close(cached(part, lists), ours(part, cache))
     torch.testing.assert_close(lesson.bits_of_each(page, ids), gpt.bits(ours, ids))
     for p in probabilities():
         assert torch.equal(lesson.nucleus(p, 0.7), gpt.nucleus(p, 0.7)) and torch.equal(
             lesson.top_k(p, 3), gpt.top_k(p, 3)
         )
+
+
+def first_weights(kind):
+    """Return what a new model draws, and the next random number."""
+    torch.manual_seed(4)
+    return [*kind(11, D=8, H=2, F=6, longest=12).state_dict().values(), torch.rand(1)]
+
+
+def test_the_page_draws_the_same_first_weights(lesson):
+    assert all(map(torch.equal, first_weights(lesson.GPT), first_weights(gpt.GPT)))
+
+
+def test_the_page_writes_the_same_text_with_a_cache(lesson):
+    model, cached = (kind(len(CHARACTERS), D=16, H=2, longest=20) for kind in (lesson.GPT, lesson.CachedGPT))
+    cached.load_state_dict(model.state_dict())
+    for adjust in (lesson.most_probable, lesson.from_nucleus, lesson.at_temperature_2):
+        text = lesson.write(model, "\nthere", adjust, seed=3, longest=20)
+        assert lesson.write_with_cache(cached, "\nthere", adjust, seed=3, longest=20) == text
 
 
 def test_the_page_trains_in_the_same_way(lesson):

@@ -16,7 +16,7 @@ from course_utils import check
 from course_utils.checks import catalogue
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.grading.ingest.submissions import Found
-from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.judging.budget import Limits
 from course_utils.learner import state
 
 pytestmark = needs_sandbox
@@ -208,6 +208,21 @@ def test_what_stands_below_an_import_that_fails_here_is_there(graded):
     result = graded(cells)
     assert [verdict.state for verdict in result.verdicts] == ["passed"] * 6
     assert len(result.remarks) == 1 and "No module named 'a_package_of_hers'" in result.remarks[0]
+
+
+def test_the_lesson_itself_is_a_problem_and_no_suspicion(graded):
+    (path,) = SOLVED["03"].parents[1].glob("notebooks/03_*.ipynb")
+    result = graded([], text=path.read_text(encoding="utf-8"))
+    assert "This is lesson 03 itself" in result.problem
+    assert result.suspicions == result.noticed == result.verdicts == result.remarks == ()
+
+
+def test_a_student_reads_no_path_of_the_machine_that_graded(graded):
+    opens = f"open({str(SOLVED['03'].parents[1] / 'course_lessons' / '__init__.py')!r})"
+    cells = [opens, *replaced("causal_mask", ("    return ", f"    {opens}\n    return "))(solved("03"))]
+    result = graded(cells)
+    told = [*result.remarks, *(verdict.message for verdict in result.verdicts)]
+    assert sum("'…/__init__.py'" in text for text in told) == 2 and not any("/course_lessons" in text for text in told)
 
 
 # Solved exercises of any lesson, changed at random

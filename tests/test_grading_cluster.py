@@ -18,8 +18,8 @@ from submissions import needs_sandbox, notebook
 from course_utils.commands import main
 from course_utils.grading.ingest.submissions import find
 from course_utils.grading.judging import cluster
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.pool import Plan
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.journal import Journal
 from course_utils.grading.storage.record import Result

@@ -9,12 +9,12 @@ import pytest
 import sampling
 from correct_answers import CORRECT, FILES, exercises_of
 from submissions import wanted
-from test_tasks import TASKS
+from tasks import TASKS
 
 from course_utils.checks.catalogue import answers
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.grading.judging.sandbox_client import Limits
+from course_utils.grading.judging.budget import Limits
 
 BUSY = 2  # other processes that each would like a core, beside the tests' own
 

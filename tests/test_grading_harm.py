@@ -20,7 +20,7 @@ import torch
 from correct_answers import exercises_of
 from lesson_03_tasks import FOUR, states
 from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, notebook
-from test_tasks import solution_of
+from tasks import solution_of
 
 from course_utils.base import files
 from course_utils.base.errors import CourseError
@@ -40,8 +40,8 @@ from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.ingest.notebook_file import Notebook, read_notebook
 from course_utils.grading.ingest.submissions import Found, canvas_id, find
 from course_utils.grading.ingest.tampering import find_tampering
+from course_utils.grading.judging import budget, notebook_run, sandbox_client
 from course_utils.grading.judging import notebook_grader as graders
-from course_utils.grading.judging import sandbox_client
 from course_utils.grading.judging.notebook_grader import Grader, result_key
 from course_utils.grading.pipeline import grade_class, what_to_grade, which_lessons
 from course_utils.grading.reports.class_page import class_page
@@ -244,7 +244,9 @@ def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, 
         return judged(task, *given, **named)
 
     monkeypatch.setattr(judge, "judge", slow_or_large)
-    monkeypatch.setattr("course_utils.grading.judging.notebook_grader._unreadable", lambda task: judged(task, (), None))
+    monkeypatch.setattr(
+        "course_utils.grading.judging.notebook_grader._unreadable_report", lambda task: judged(task, (), None)
+    )
     result = grade("import torch", PADDING, CAUSAL, ATTENTION)
     assert states(result) == ["error", "passed", "error", "missing"]
 
@@ -332,7 +334,7 @@ def test_the_seed_of_questions_decides_on_what_is_graded_again(tmp_path):
     path = tmp_path / "03.ipynb"
     path.write_text(notebook(CAUSAL))
     found = Found("ada", path, "03.ipynb")
-    keys = {result_key(found, SEED, sandbox_client.Limits(), questions=questions) for questions in (None, 7, 8)}
+    keys = {result_key(found, SEED, budget.Limits(), questions=questions) for questions in (None, 7, 8)}
     assert len(keys) == 3
 
 
@@ -360,7 +362,7 @@ def test_the_courses_own_code_is_not_there_to_be_called(grade):
 
 
 @needs_sandbox
-def test_a_copy_of_the_courses_own_code_is_seen_and_earns_nothing_unless_the_instructor_says_so(grade):
+def test_a_copy_of_the_courses_code_earns_nothing_unless_the_instructor_says_so(grade):
     copied = "\n".join(inspect.getsource(function) for function in (attention.padding_mask, attention.causal_mask))
     result = grade("import torch\nfrom torch import Tensor", copied)
     found = {v.task: v.borrowed for v in result.verdicts if v.state == "passed"}
@@ -426,14 +428,14 @@ WORDS = [
 @pytest.mark.parametrize(("code", "said", "suspicious"), WORDS)
 def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
     code = graders._own_code(Notebook((code,), "03"))
-    found = [graders._about(code, patterns) for patterns in (graders.SUSPICIOUS, graders.NOTICED)]
+    found = [graders._code_sentences(code, patterns) for patterns in (graders.SUSPICIOUS, graders.NOTICED)]
     wanted = [f"The code {said}."] if said else []
     assert found == ([wanted, []] if suspicious else [[], wanted])
 
 
 @needs_sandbox
-def test_an_answer_that_is_too_slow_to_be_interrupted_is_not_said_to_have_ended_its_process(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=1, whole=4))
+def test_a_slow_answer_that_no_interrupt_reaches_is_not_called_a_crash(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=1, whole=4))
     result = grade("import torch", "def causal_mask(size):\n    return sum(range(10**12))")
     assert state(result, "03.causal_mask") == "error" and result.suspicions == ()
 
@@ -537,7 +539,7 @@ def in_secret(tmp_path_factory):
     secret = tmp_path_factory.mktemp("hidden") / "secret-name"
     secret.mkdir()
     path = secret / "03.ipynb"
-    limits = sandbox_client.Limits(seconds=timeouts.SECONDS, whole=4 * timeouts.SECONDS)
+    limits = budget.Limits(seconds=timeouts.SECONDS, whole=4 * timeouts.SECONDS)
     mirror = tmp_path_factory.mktemp("mirror")
     (mirror / "sst2").mkdir()
     for name in ("sst2/dev.tsv", "solutions.txt"):
@@ -601,13 +603,13 @@ def test_a_second_copy_of_the_course_cannot_be_read(tmp_path, monkeypatch):
     packages = tmp_path / "lib" / "python3.99" / "site-packages"
     for name in ("course_utils/checks", "course_lessons/shared", "torch_like"):
         (packages / name).mkdir(parents=True)
-    libraries = policy._libraries()
-    monkeypatch.setattr(policy, "_libraries", lambda: [*libraries, str(tmp_path / "lib")])
-    policy._of_the_course.cache_clear()
+    libraries = policy._library_folders()
+    monkeypatch.setattr(policy, "_library_folders", lambda: [*libraries, str(tmp_path / "lib")])
+    policy._course_copies.cache_clear()
     try:
         shown = policy.readable()
     finally:
-        policy._of_the_course.cache_clear()
+        policy._course_copies.cache_clear()
     assert str(packages / "torch_like") in shown
     assert not [path for path in shown for name in PACKAGES if (packages / name).is_relative_to(path)]
 
@@ -668,7 +670,7 @@ def test_slow_cells_leave_time_for_answers(grade):
 
 @needs_sandbox
 def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=8))
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=8))
     ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
     result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(4)", ends,
                    "def causal_mask(size):\n    return helper(size).tril().bool()", ATTENTION)  # fmt: skip
@@ -693,8 +695,8 @@ CHECKS = [f'check("03.{name}", {name})' for name in ("padding_mask", "causal_mas
 @pytest.mark.parametrize("answers", [STUBS, [PADDING, "import os; os._exit(0)", CAUSAL, ATTENTION]])
 def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader, grade, monkeypatch, answers):
     """Forty cells of a tenth of a second, around stubs that are called, or an end of the process."""
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=1, whole=6))
-    monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=1, whole=6))
+    monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
     waits = ["import time, torch\nfrom course_utils import check\ntime.sleep(0.1)"] * 20
     again = ["import os, time\nif time.process_time() > 0: os._exit(0)"] if answers is not STUBS else []
     began = time.monotonic()
@@ -704,12 +706,10 @@ def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader
 
 
 @needs_sandbox
-def test_a_slow_test_over_candidates_takes_no_more_beyond_a_notebooks_time_than_an_answer_has(
-    grader, grade, monkeypatch
-):
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=6))
-    monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
-    took, ask = [], grader.sandbox._ask
+def test_a_slow_test_over_candidates_exceeds_a_notebooks_time_by_one_answer_at_most(grader, grade, monkeypatch):
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=6))
+    monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
+    took, ask = [], grader.sandbox.ask
 
     def measured(*args):
         began = time.monotonic()
@@ -718,18 +718,18 @@ def test_a_slow_test_over_candidates_takes_no_more_beyond_a_notebooks_time_than_
         finally:
             took.append(time.monotonic() - began)
 
-    monkeypatch.setattr(grader.sandbox, "_ask", measured)
+    monkeypatch.setattr(grader.sandbox, "ask", measured)
     slow = "import time, torch\ndef catch_wrong_attention(candidate):\n    time.sleep(0.9)\n    return good_test(candidate)"
     good = catalogue.answers()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
     given = "from course_utils.models.attention import attention as reference"
     grade("import torch\n" + given, good, slow)
-    assert 6 < sum(took) < 6 + 2 + sandbox_client.GRACE  # it was 9.6
+    assert 6 < sum(took) < 6 + 2 + notebook_run.GRACE  # it was 9.6
 
 
 @needs_sandbox
 def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_its_time(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=3, whole=4))
-    monkeypatch.setattr(sandbox_client, "load_factor", lambda: 1.0)
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=3, whole=4))
+    monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
     cells = [f"import time\ndef {name}(*args):\n    time.sleep(2.5)" for name in ("padding_mask", "causal_mask")]
     result = grade(*cells)
     assert states(result)[1] == "not run" and "not to its end" in result.verdicts[1].message
@@ -737,7 +737,7 @@ def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_it
 
 @needs_sandbox
 def test_slow_cells_that_run_again_leave_time_for_the_answers_below(grader, grade, monkeypatch):
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=6))
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=6))
     slow = "import time, torch\nfrom course_utils import check\ntime.sleep(1.2)"
     cells = [STUBS[0], 'check("03.padding_mask", padding_mask)', CAUSAL, PADDING, ATTENTION]
     assert states(grade(slow, *cells))[:3] == ["passed"] * 3
@@ -795,7 +795,7 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
     ],
 )
 def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grader, grade, monkeypatch, cell):
-    monkeypatch.setattr(grader.sandbox, "limits", sandbox_client.Limits(seconds=2, whole=8))
+    monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=8))
     assert state(grade(cell.format(CAUSAL)), "03.causal_mask") == "passed"
 
 

@@ -18,8 +18,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from lesson_03_tasks import FOUR
+from repository import ROOT
 from submissions import notebook
-from test_tasks import as_answer
+from tasks import as_answer
 
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
@@ -28,7 +29,7 @@ from course_utils.checks.catalogue import answers
 from course_utils.checks.compare import KINDS
 from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
-from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     Unreadable,
     definition,
@@ -45,7 +46,6 @@ from course_utils.grading.ingest.tampering import find_tampering
 from course_utils.grading.reports.points import graded, score
 from course_utils.grading.storage.record import Person, Result, Verdict
 
-ROOT = Path(__file__).parents[1]
 KNOWN = names_by_lesson()
 TASKS = {task.id: task for asked in catalogue.by_lesson().values() for task in asked}
 
@@ -72,6 +72,20 @@ def test_the_courses_own_notebooks_are_read(lesson):
         assert fingerprint(code) in (fingerprint(stored), fingerprint(definition((stored,), name))) and fingerprint(
             code
         )
+
+
+@pytest.mark.parametrize("lesson", names_in(ROOT, "exercises"))
+def test_a_lesson_is_refused_in_place_of_its_exercises_and_exercises_never(lesson):
+    itself, exercise = (read_notebook(ROOT / file_of(folder, lesson), KNOWN) for folder in ("notebooks", "exercises"))
+    refuse_the_lesson(exercise)
+    questions = tuple(f'check("{question.id}", "a")' for question in catalogue.questions_of(lesson[:2]))
+    unchecked = tuple(cell for cell in exercise.cells if "check(" not in cell)
+    refuse_the_lesson(replace(exercise, cells=(*unchecked, *questions)))  # as handed out with questions, checks deleted
+    if lesson[:2] != "00":  # which shows the check of a task
+        with pytest.raises(
+            Unreadable, match=f"This is lesson {lesson[:2]} itself: your answers are in the notebook of"
+        ):
+            refuse_the_lesson(itself)
 
 
 def of_nbformat_3(**cell):
@@ -152,6 +166,7 @@ REFUSED = {
     "a PDF": (b"%PDF-1.7 ...", "PDF"),
     "gzip": (b"\x1f\x8b\x08\x00", "gzip"),
     "Python": (b"import torch\n\ndef attention(q):\n    return q\n", "Python code"),
+    "Markdown": (b"# Attention\n\nA course.\n", "This is text"),
     "text": (b"Dear professor, my dog ate it.", "This is text"),
     "Git LFS": (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "Git LFS"),
     "an open merge": (

@@ -275,15 +275,18 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
     assert not re.search("SECRET|SUSPICION|1[.]5", text)  # no code, no suspicions, no times
 
 
-def test_feedback_on_a_lesson_that_was_not_handed_in_and_on_a_file_that_could_not_be_read():
+def test_feedback_on_a_lesson_that_was_not_handed_in():
     nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), FOUR))
     assert "No notebook of lesson 03 was handed in. That is 0 of 4 points. What was asked:" in nothing
     assert "How to go on" not in nothing
+
+
+def test_feedback_on_a_file_that_could_not_be_read():
     spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
     text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), FOUR))
     assert text.endswith(
         "0 of 4 points. 0 of 4 tasks passed.On your notebookx.pdf: This is a PDF: hand in the notebook."
-        "Lesson 03No notebook of lesson 03 could be read. That is 0 of 4 points."
+        "Lesson 03No notebook of lesson 03 could be graded. That is 0 of 4 points."
     )
 
 
@@ -322,7 +325,7 @@ def test_where_a_verdict_stands_in_the_class(verdict, points, expected):
     assert statistics.standing(verdict, Points("03.x", points, 1)) == expected
 
 
-def test_only_where_there_is_no_answer_is_there_a_hint_since_an_answer_may_have_followed_it():
+def test_a_hint_is_given_only_where_there_is_no_answer():
     hinted = {state for state in (*STATES, NOTHING) if hint(FOUR[0], Verdict(FOUR[0].id, state))}
     assert hinted == {"not attempted", "missing"}
 
@@ -346,7 +349,7 @@ def answered(number, task, code, state="failed", mistake="", kind="value", alike
 LONG = "def attention(query, key, value, mask=None):\n" + "    weights = (query @ key.mT / 7).softmax(-1)\n" * 4
 
 
-def test_the_class_page_counts_and_shows_the_most_common_mistake_first_with_its_shortest_example():
+def test_the_class_page_begins_with_the_most_common_mistake_and_its_shortest_example():
     task = catalogue.load("03.attention")
     first, second = task.mistakes[:2]
     people = [answered(n, task, f"x = {'1' * (9 - n)};", mistake=first.name) for n in range(3)]

@@ -403,6 +403,21 @@ def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
     assert line.startswith('"ada","Ada Berg","",7.75,10,0.5,"","","",0.25,"failed","first_axis",0,"not attempted",""')
 
 
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("Permission denied: '/home/my name/course/x.py'", "Permission denied: '…/x.py'"),
+        ("cannot import name 'x' from 'y' (/srv/my course/y/__init__.py)", "cannot import name 'x' from 'y' (…/__init__.py)"),
+        (r"No such file: 'C:\Users\me\x.csv'", "No such file: '…/x.csv'"),
+        ("at /opt/python3.11/lib/x.cpp:12", "at …/x.cpp:12"),
+        ("<f at 0x7f0123456789>", "<f at …>"),
+        ("(3/4) and/or a / b, 'data/x.csv', https://pytorch.org/docs/", None),
+    ],
+)  # fmt: skip
+def test_what_a_student_reads_names_no_folder_of_the_machine_that_graded(text, kept):
+    assert normalise.without_addresses(text) == (kept or text)
+
+
 @given(st.text())
 def test_any_text_is_one_safe_cell(text):
     cell = normalise.cell(text)

@@ -24,9 +24,9 @@ from course_utils.base.errors import CourseError
 from course_utils.commands import main
 from course_utils.grading.ingest.submissions import Found, find
 from course_utils.grading.judging import pool
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import decides_on_verdicts, result_key
 from course_utils.grading.judging.pool import Plan
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.pipeline import grade_class, what_to_grade
 from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.journal import NAME, Journal, JournalError

@@ -12,7 +12,7 @@ from collections import Counter
 import pytest
 import torch
 from correct_answers import HELD, exercises_of
-from test_tasks import TASKS, solution_of
+from tasks import TASKS, solution_of
 
 LN3 = math.log(3)
 X, N = True, False  # in masks: True means "may attend"

@@ -121,7 +121,7 @@ def test_a_gradient_that_is_wrong_is_shown():
     assert "no gradient reaches scores" in box.message
 
 
-def test_a_newer_version_of_the_answer_is_taken_up_and_once_it_passes_nothing_is_left_to_play_with(shell):
+def test_an_answer_that_was_mended_is_taken_up_and_ends_the_game(shell):
     in_a_cell(shell, "from course_utils import check, play\ndef softmax(scores, temperature=1.0):\n    return scores")
     in_a_cell(shell, 'report = check("02.softmax", softmax)')
     task, answer, case = notebook._failed["02.softmax"]

@@ -22,10 +22,11 @@ import sampling
 import timeouts
 import torch
 import yaml
+from repository import ROOT
 from script_loader import program
 from submissions import grades, needs_sandbox
-from test_packaging import build_wheel
-from test_tasks import as_answer
+from tasks import as_answer
+from wheels import build_wheel
 
 from course_utils import commands
 from course_utils.authoring.notebook_builder import is_placeholder
@@ -40,7 +41,6 @@ from course_utils.grading.handing_out import release
 from course_utils.grading.ingest.class_settings import Settings, read_settings
 from course_utils.grading.ingest.lessons import names_by_lesson
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LESSONS = names_in(ROOT, "exercises")

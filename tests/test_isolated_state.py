@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from correct_answers import exercises_of
-from test_tasks import TASKS
+from tasks import TASKS
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.catalogue import answers

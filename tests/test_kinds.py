@@ -18,8 +18,9 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import pack, question
 from course_utils.checks.running.run import run
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import Candidates
-from course_utils.grading.judging.sandbox_client import Limits, Wanted
+from course_utils.grading.judging.notebook_run import AnswerRequest
 from course_utils.grading.sandbox import policy
 
 KINDS = Path(__file__).parent / "kinds"
@@ -354,7 +355,7 @@ def graded(sandbox, cells, names, seed=2**40 + 1):
     """Reports on the answers in a notebook's cells, run as those of a class are."""
     known = {name: Expected(TASKS[name], TASKS[name].make_cases(seed)) for name in names}
     wanted = [
-        Wanted(
+        AnswerRequest(
             name,
             TASKS[name].answer_name,
             TASKS[name].answer_kinds,

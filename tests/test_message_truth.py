@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 import torch
 import torch.nn.functional as F
-from test_tasks import TASKS, altered, solution_of
+from tasks import TASKS, altered, solution_of
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
 from course_utils.checks.answer import judge_answer
@@ -580,7 +580,7 @@ def answer_with_an_added_mask(question, memories, mask, readout):
         ("16.answer", answer_with_an_added_mask),
     ],
 )
-def test_a_gradient_that_is_not_finite_is_only_remarked_on_where_the_prompt_asks_for_values(task_id, answer):
+def test_a_gradient_that_is_not_finite_costs_no_point_where_values_are_asked_for(task_id, answer):
     report = judge_answer(TASKS[task_id], answer)
     assert report.state == "passed" and report.hazard and "`nan_to_num` after that step" in report.message, str(report)
 

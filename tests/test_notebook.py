@@ -1,5 +1,6 @@
 """What a notebook calls: check, hint, solution, progress; and the file that keeps a learner's progress."""
 
+import ast
 import io
 import json
 import re
@@ -13,6 +14,7 @@ import pytest
 import torch
 from IPython.utils.capture import capture_output
 
+import course_utils
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.base.paths import learners_folder
 from course_utils.checks import catalogue
@@ -61,7 +63,7 @@ def test_not_attempted_is_no_attempt(course_folder, capsys):
 
 
 @pytest.mark.parametrize("task_id", ["04.dot", "12.encoder_layer"])
-def test_what_is_handed_over_after_a_call_that_gives_nothing_is_told_to_be_the_function_itself(task_id):
+def test_who_hands_over_what_a_call_returned_is_told_to_hand_over_the_function(task_id):
     report = check(task_id, print(end=""))
     name = catalogue.load(task_id).answer_name
     assert report.state == "not attempted" and report.message.endswith(f'`check("{task_id}", {name})`.')
@@ -92,7 +94,7 @@ def test_solution_after_an_attempt_or_by_force(capsys):
     assert "def dot(state, hidden)" in out and "SOLUTION" not in out
 
 
-def test_a_solution_is_shown_as_highlighted_code_without_the_docstring_that_is_there_already(monkeypatch):
+def test_a_solution_is_shown_as_code_without_its_docstring(monkeypatch):
     monkeypatch.setattr(
         catalogue,
         "answers",
@@ -129,7 +131,7 @@ def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys)
 
 
 def test_progress_keeps_a_wrong_answer_to_a_question_that_is_shown_again(capsys):
-    state.change("04.q1", lambda entry: notebook._count(entry, "failed"), print)
+    state.change("04.q1", lambda entry: notebook._count_attempt(entry, "failed"), print)
     check("04.q1", ...)
     capsys.readouterr()
     progress()
@@ -152,7 +154,7 @@ def test_progress_says_what_comes_next(capsys):
     assert said()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
     last = list(catalogue.by_lesson())[-1]
     for task in catalogue.asked(last, questions=True):
-        state.change(task.id, lambda entry: notebook._count(entry, "passed"), print)
+        state.change(task.id, lambda entry: notebook._count_attempt(entry, "passed"), print)
     out = said()
     assert out[-1].startswith("You have finished the last lesson. ")
     assert [line for line in out if line.startswith(f"{last} ")] and not [line for line in out if f" {last}." in line]
@@ -313,8 +315,9 @@ def test_a_file_that_cannot_be_read_just_now_is_not_overwritten(course_folder, m
 def test_an_unwritable_folder_is_told_once_and_blocks_nothing(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file" / "below"))
+    check("02.q1", "b")
     assert check("04.dot", wrong).state == "failed"
-    assert "kept only until this notebook closes" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("kept only until this notebook closes") == 1
     check("04.dot", right)
     progress()
     out = capsys.readouterr().out
@@ -355,7 +358,7 @@ def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
 def test_a_report_says_what_helps_then_what_came_then_the_input():
     report = judge_answer(catalogue.load("04.dot"), lambda s, h: s @ h.mT + 1)
     for shown in (report._repr_html_().lower(), str(report).lower()):
-        order = [report._finding.sentence.lower(), "expected", "received", report.case.name.lower(), "state"]
+        order = [report._finding.text.lower(), "expected", "received", report.case.name.lower(), "state"]
         places = [shown.index(order[0])]
         for words in order[1:]:
             places.append(shown.index(words, places[-1] + 1))
@@ -443,7 +446,9 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
         (lambda: check("02.q1", "b", 3), 'check("02.q1", "a")'),
         (lambda: progress("04", 3), "progress()"),
         (lambda: predict(), 'predict("02.cold", 0.5)'),
-        (lambda: predict("02.warm", 1), 'There is no prediction "02.warm"'),
+        (lambda: predict("02.warm", 1), 'There is no prediction "02.warm". Lesson 02 has 02.'),
+        (lambda: predict("warm", 1), 'There is no prediction "warm". An id begins with its lesson'),
+        (lambda: predict("00.q1", 3), '00.q1 is not a prediction: answer it with `check("00.q1", …)`.'),
         (lambda: reveal("02.cold"), "reveal takes a number"),
         (lambda: reveal(3, 3, 3), 'reveal("02.cold", value)'),
         (lambda: check("02.q1", "b", seed="x"), "a whole number as seed"),
@@ -495,11 +500,13 @@ def test_a_stub_whose_answer_did_not_take_effect_is_not_asked_for_one(shell, cap
     history.record_cells()
     shell.run_cell("def dot(state, hidden):\n    raise NotImplementedError", store_history=True, cell_id="a")
     shell.run_cell("check('04.dot', dot)", store_history=True, cell_id="b")
-    assert "with your answer" in capsys.readouterr().out
+    assert "Write your answer where" in capsys.readouterr().out
     shell.run_cell("def dot(state, hidden):\n    return state @", store_history=True, cell_id="a")
     shell.run_cell("check('04.dot', dot)", store_history=True, cell_id="b")
     out = capsys.readouterr().out
-    assert "Careful" in out and "The earlier version holds no answer yet." in out and "with your answer" not in out
+    assert (
+        "Careful" in out and "The earlier version holds no answer yet." in out and "Write your answer where" not in out
+    )
 
 
 def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):
@@ -536,9 +543,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 
-def test_a_letter_from_the_page_as_it_was_built_does_not_count_before_the_own_order_was_seen(
-    course_folder, monkeypatch, capsys
-):
+def test_a_letter_of_the_built_page_does_not_count_before_ones_own_order_was_shown(course_folder, monkeypatch, capsys):
     question = catalogue.load("02.q1")
     assert question.options(1) != question.options(0)
     monkeypatch.setattr(state, "seed", lambda say: 1)
@@ -553,7 +558,7 @@ def test_a_letter_from_the_page_as_it_was_built_does_not_count_before_the_own_or
     assert "right." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("answer", ["e", "", None, ..., 2, "ab", [], "The largest score gets nearly all the weight."])
+@pytest.mark.parametrize("answer", ["e", "", None, ..., 2, "ab", [], "The largest score gets all the weight."])
 def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys):
     check("02.q1", answer)
     assert "one of the letters a to d" in capsys.readouterr().out
@@ -565,6 +570,9 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys
     [
         (0.75, "0.75 is right. Its e^z"),
         ("0,75", "0.75 is right"),
+        ("3/4", "0.75 is right"),
+        ("75%", "0.75 is right"),
+        ("3/0", "The answer should be a number"),
         (0.7501, "is right"),
         (0.25, "0.25 is the weight of the second word"),
         (3, "3 is the ratio"),
@@ -577,6 +585,14 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, capsys
 def test_a_number_is_compared_with_a_tolerance(answer, says, capsys):
     check("02.q2", answer)
     assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", catalogue.lessons())
+def test_an_option_that_is_copied_whole_is_read_as_its_letter(number):
+    for question in catalogue.questions_of(number):
+        for letter, text in question.options(7):
+            for written in (letter, f"{letter.upper()})", f"{letter}) {text}", text.replace("`", ""), f" {text}\n"):
+                assert question.judge(written, 7) == question.judge(letter, 7), written
 
 
 def test_the_order_of_options_stays_with_the_learner_and_differs_between_learners(course_folder, monkeypatch):
@@ -639,6 +655,9 @@ def test_a_prediction_is_compared_and_kept_nowhere(course_folder, capsys):
     predict("02.cold", 0.99)
     reveal("02.cold", 0.9928)
     assert "and you said 0.99: good guess." in capsys.readouterr().out
+    predict("02.cold", "zero")
+    reveal("02.cold", 0.9928)
+    assert "you said" not in capsys.readouterr().out  # the guess before is taken back
     assert not (course_folder / ".course").exists()  # what a cell shows depends on its notebook alone
 
 
@@ -684,14 +703,48 @@ def test_a_letter_without_quotes_and_another_unknown_name_are_told_what_to_do(ce
     [
         ("x = 1\ny = wieghts * x", ("----> 2 y = wieghts * x", "Did you mean `weights`?")),
         ("mystery(3)", ("----> 1 mystery(3)", "No cell that was run in this kernel defines `mystery`")),
+        ("doctor()", ("----> 1 doctor()", "run `from course_utils import doctor`, and then this cell again")),
+        ('check("00.q1", A)', ('00.q1 asks for a number, as in check("00.q1", 0.5).',)),
+        ('check("00.weighted_sum", mix())', ('without brackets behind its name: check("00.weighted_sum", mix).',)),
+        ("mix()", ("missing 1 required positional argument",)),
     ],
 )
 def test_a_typo_keeps_its_line_and_gets_the_nearest_name(cell, says, started):
-    started.run_cell("import torch\nweights = torch.ones(3)")
+    started.run_cell("import torch\nfrom course_utils import check\nweights = torch.ones(3)\ndef mix(parts): pass")
+    started.run_cell('check("00.q1")')
     with capture_output() as shown:
         started.run_cell(cell)
     text = re.sub(r"\x1b\[[\d;]*m", "", shown.stdout + shown.stderr)
     assert all(words in text for words in says) and ABOVE not in text
+
+
+def test_every_name_of_the_package_is_explained_where_it_is_not_imported():
+    names = re.search(r"OF_THE_COURSE = (\(.*\))", STARTUP.read_text(encoding="utf-8"))[1]
+    assert sorted(ast.literal_eval(names)) == sorted(course_utils.__all__)
+
+
+@pytest.mark.parametrize("ends", ["quit()", "sys.exit()"])
+def test_an_answer_that_ends_the_kernel_is_told_so(ends, shell, course_folder):
+    shell.run_cell("import sys\nfrom course_utils import check\ndef quit(): pass")
+    shell.run_cell(f"def dot(state, hidden):\n    {ends}", store_history=True)
+    report = shell.run_cell('report = check("04.dot", dot)', store_history=True) and shell.user_ns["report"]
+    assert "calls `exit` or `quit`, which ends the whole program" in report.message
+
+
+def test_a_failed_answer_that_another_calls_is_named(shell, course_folder):
+    shell.run_cell("import torch\nfrom course_utils import check")
+    shell.run_cell(
+        "def masked_softmax(scores, mask):\n    return scores * mask\n"
+        "def several_attentions(words, thetas, mask):\n    return masked_softmax(words @ thetas.T, mask)",
+        store_history=True,
+    )
+    arguments = ('"02.several_attentions", several_attentions', '"02.masked_softmax", masked_softmax')
+    first, below, again = (
+        shell.run_cell(f"report = check({each})") and shell.user_ns["report"].note
+        for each in (*arguments, arguments[0])
+    )
+    assert "It calls" not in first + below
+    assert again.startswith("It calls your `masked_softmax`, which failed the last check of 02.masked_softmax:")
 
 
 def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_folder, capsys):

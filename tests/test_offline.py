@@ -4,22 +4,21 @@ Not here: lessons on real data, which the build and nbval run.
 """
 
 import re
-from pathlib import Path
 
 import jupytext
 import nbclient
 import pytest
 import sampling
+from repository import ROOT
 
 from course_utils.base.paths import name_of
 from course_utils.data.loading import load_reviews
 from course_utils.models.sentiment import build_vocabulary
 
-ROOT = Path(__file__).parents[1]
 WITH_DATA = [
     path
     for path in sorted(ROOT.glob("course_lessons/*/lesson.py"))
-    if re.search("load_reviews|file_or_stand_in", path.read_text(encoding="utf-8"))
+    if re.search("load_reviews|load_captions|file_or_stand_in", path.read_text(encoding="utf-8"))
 ]
 
 
@@ -46,5 +45,5 @@ def test_a_lesson_runs_without_its_data(lesson, tmp_path, monkeypatch):
     ).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     printed = "".join(output.get("text", "") for output in outputs)
-    assert len(re.findall("Going on with generated reviews|STAND-IN", printed)) == 1
+    assert len(re.findall("Going on with|STAND-IN", printed)) == 1
     assert not [output for output in outputs if output.get("name") == "stderr"], "nothing warns"

@@ -1,10 +1,10 @@
 """Mistakes that an instructor adds to tasks: what may be changed in a solution, what is refused, and where the sentence is then said."""
 
 import re
-from pathlib import Path
 
 import pytest
 import torch
+from repository import ROOT
 
 from course_utils import check
 from course_utils.base.errors import CourseError
@@ -23,7 +23,6 @@ def score(query, key, mask=None):
         scores = F.relu(scores, inplace=False).masked_fill(~mask, -torch.inf)
     return scores.softmax(-1)
 '''
-ROOT = Path(__file__).resolve().parent.parent
 IMPORTS = "import math\nimport torch\nfrom torch.nn import functional as F"
 
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -18,35 +17,16 @@ import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from repository import ROOT
+from wheels import build_wheel
 
 from course_utils.authoring import testing
 from course_utils.base.imports import PACKAGES
 from course_utils.base.paths import FOLDERS, names_in
 
-ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 PUBLISHED = "course_utils/published/"  # in a wheel: what learners open and teachers hand out
 PLATFORMS = {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}
-
-
-def build_wheel(folder, change=None):
-    """Build the course's wheel from a copy, so that the tree stays clean and no old build/ gets in; `change` may alter that copy.
-
-    Without a change, COURSE_WHEEL may name a wheel that has been built already, such as one that is going to be published.
-    """
-    if change is None and (built := os.environ.get("COURSE_WHEEL")):
-        return ROOT / built
-    copy = folder / "copy"
-    copy.mkdir(parents=True)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "LICENSE-TEXT"):
-        shutil.copy(ROOT / name, copy)
-    for name in (*PACKAGES, "tests", "docs", *FOLDERS):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    if change:
-        change(copy)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, copy]
-    subprocess.run(command, check=True)
-    return next(folder.glob("*.whl"))
 
 
 def wanted():
@@ -199,7 +179,7 @@ def stand_in(checkout, version):
         f'  -c*) exec "{sys.executable}" -c "import sys; sys.version_info = '
         f'({version.replace(".", ", ")}, 0); exec(sys.argv[1])" "$2";;\n'
         f'  *"pip install"*) test ! -e "{checkout}/offline";;\n'
-        '  "-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python;;\n'
+        '  "-m venv"*) mkdir .venv && sleep 0.2 && mkdir .venv/bin && cp "$0" .venv/bin/python && touch .venv/pyvenv.cfg;;\n'
         "esac\n"
     )
     script.chmod(0o755)
@@ -256,6 +236,35 @@ def test_make_makes_the_environment_anew_where_the_folder_was_moved(checkout):
     assert any(line.startswith("-m venv") for line in log(moved))
     assert "This folder" not in make(moved, "lab", stand_in(moved, "3.12")).stdout
     assert log(moved) == ["-m course_utils lab"]
+
+
+def half_made(checkout):
+    """Leave of the environment what an interrupted removal may leave: a stamp, and a Python without pyvenv.cfg, which is the system's."""
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(checkout / "python", checkout / ".venv" / "bin")
+    (checkout / ".venv" / ".lab").touch()
+
+
+@needs_make
+def test_make_never_installs_with_the_python_of_a_half_made_environment(checkout):
+    python = stand_in(checkout, "3.12")
+    half_made(checkout)
+    done = make(checkout, "lab", python)
+    assert done.returncode == 0 and "the environment is made anew" in done.stdout
+    asked = log(checkout)
+    assert asked[0] == "-m venv --clear .venv" and any("pip install" in line for line in asked)
+    assert make(checkout, "lab", python).returncode == 0 and log(checkout) == ["-m course_utils lab"]
+
+
+@needs_make
+@pytest.mark.skipif(not shutil.which("flock"), reason="two calls wait for each other only where flock is there")
+def test_two_calls_of_make_at_once_make_one_environment(checkout):
+    python = stand_in(checkout, "3.12")
+    half_made(checkout)
+    calls = [subprocess.Popen(["make", "lab", python], cwd=checkout, stderr=subprocess.PIPE) for _ in range(2)]
+    errors = [call.communicate(timeout=timeouts.SECONDS)[1] for call in calls]
+    assert [call.returncode for call in calls] == [0, 0] and errors == [b"", b""]
+    assert sum(line.startswith("-m venv") for line in log(checkout)) == 1
 
 
 @needs_make

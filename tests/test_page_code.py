@@ -41,11 +41,17 @@ def test_lesson_01_holds_the_sum_of_words_and_its_training():
     assert shown.build_vocabulary(REVIEWS, 2) == sentiment.build_vocabulary(REVIEWS, 2)
 
 
-@pytest.mark.parametrize("projections", ["", "q", "kv", "qkv"])
-def test_lesson_03_holds_self_attention(projections):
-    shown = page("03_queries_keys_values").SelfAttention
-    found, expected = (trained(sentiment, kind, projections=projections) for kind in (shown, sentiment.SelfAttention))
+def test_lesson_03_holds_self_attention():
+    shown = page("03_queries_keys_values")
+    found, expected = (trained(sentiment, kind) for kind in (shown.SelfAttention, sentiment.SelfAttention))
     assert found[0] == expected[0]
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
+
+
+def test_lesson_03_measures_the_model_without_matrices_that_its_page_trains():
+    shown, measured_model = page("03_queries_keys_values").OneVector, program("projections").model_with
+    found, expected = (trained(sentiment, kind) for kind in (shown, lambda size: measured_model("none", size)))
     for one, other in zip(found[1:], expected[1:], strict=True):
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
 

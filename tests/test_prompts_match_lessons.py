@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from correct_answers import LESSONS, exercises_of
-from test_tasks import TASKS, solution_of
+from tasks import TASKS, solution_of
 from torch import nn
 from torch.func import functional_call
 
@@ -55,7 +55,7 @@ def test_a_look_at_the_location_of_a_bright_cell_begins_in_the_middle_of_that_ce
     assert checked > 20
 
 
-def test_the_weights_that_are_measured_are_the_courses_own_score_with_equal_weights_of_one():
+def test_the_measured_weights_are_those_of_the_courses_score_with_weights_of_one():
     checked = 0
     for case in (case for seed in range(3) for case in TASKS["16.memories"].make_cases(seed)):
         weights, mask, support = case.args

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_tasks import TASKS
+from tasks import TASKS
 
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.judge import judge

@@ -11,13 +11,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from itertools import product
-from pathlib import Path
 
 import ipywidgets
 import nbformat
 import pytest
 import sampling
 import torch
+from repository import ROOT
 from test_browser import FLAGS, PATIENCE, axe, playwright
 
 from course_utils import commands
@@ -33,7 +33,6 @@ from course_utils.models.serialization import PRETRAINED, load_pretrained
 from course_utils.translation.out_of_vocabulary import MANY, in_small_letters, small_start, straight, warnings_of
 from course_utils.translation.search import translate_all
 
-ROOT = Path(__file__).resolve().parent.parent
 if sys.version_info < (3, 11):
     pytest.skip("the libraries that write the site need Python 3.11", allow_module_level=True)
 from course_utils.site import build, contents, mathematics, pages, slider_frames  # noqa: E402
@@ -201,7 +200,7 @@ def test_the_page_knows_what_comes_out_of_each_prediction():
     for name in names_in(ROOT, "notebooks"):
         text = (ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")
         for one in catalogue.predictions_of(number_of(name)):
-            outcome = pages._revealed(one, json.loads(text)["cells"])
+            outcome = pages._revealed_value(one, json.loads(text)["cells"])
             assert one.read(outcome) is not None or f'predict(\\"{one.id}' not in text, one.id
 
 
@@ -257,7 +256,7 @@ def test_a_question_shows_code_as_code(open_page, site):
         wrong=(("No.", "Not so."),),
     )
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in ("attention_table", "asked"))
-    (site[0] / "asked.html").write_text(f"<main>{pages._asked(one)}</main>{scripts}")
+    (site[0] / "asked.html").write_text(f"<main>{pages._question_html(one)}</main>{scripts}")
     page = open_page("asked.html")
     page.get_by_role("radio", name="It is x < 1.").check()
     page.get_by_role("button", name="Check").click()
@@ -335,10 +334,13 @@ def test_words_have_their_turn_until_one_is_chosen_and_rest_where_nothing_is_to_
     page.close()
 
 
-def test_the_first_page_lists_each_lesson_once_and_the_translator_comes_before_the_lessons(open_page):
+def test_the_first_page_lists_each_lesson_once(open_page):
     page = open_page("index.html")
     links = page.locator('a[href^="notebooks/"]').evaluate_all("links => links.map(link => link.getAttribute('href'))")
     assert links.count("notebooks/02_weighted_sums.html") == 1
+
+
+def test_the_translator_comes_before_the_lessons(open_page):
     page = open_page("notebooks/02_weighted_sums.html")
     beside = page.locator(".bd-sidebar-primary nav a").evaluate_all(
         "links => links.map(link => link.getAttribute('href'))"
@@ -714,9 +716,9 @@ def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(a
 
 
 @pytest.mark.parametrize("shown", ["Open in Colab", "![Open in Colab](https://host/badge.svg)"])
-def test_one_line_says_where_code_can_be_run_and_leads_to_colab_in_place_of_the_notebooks_link(shown):
+def test_one_line_leads_to_colab_and_to_the_notebook_in_place_of_the_badge(shown):
     text = f"# 02 Title\n\n[{shown}](https://host/colab/02.ipynb)\n\n**You need** it."
-    found = pages._opened(text, "notebooks/02.ipynb")
+    found = pages._with_download_line(text, "notebooks/02.ipynb")
     assert found.startswith('# 02 Title\n\n<p class="course-open">') and found.endswith("\n\n**You need** it.")
     assert found.count('href="../download/notebooks/02.ipynb" download') == 1 and "badge" not in found
     assert found.count('href="https://host/colab/02.ipynb"') == 1
@@ -774,11 +776,11 @@ OF_ONE_LESSON = {
 }
 
 
-def test_the_glossary_has_every_term_that_a_lesson_sets_in_bold_and_no_other_in_alphabetical_order():
+def test_the_glossary_lists_exactly_the_terms_set_in_bold_in_alphabetical_order():
     entries = contents.ENTRY.findall((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
     forms = {form.lower(): term for term, short, other, _ in entries for form in (term, short, other)}
     lessons = {file_of("notebooks", name): pages.lesson(ROOT, name) for name in names_in(ROOT, "notebooks")}
-    bold = {term for _, cell in contents._texts(lessons) for term in contents.TERM.findall(cell["source"])}
+    bold = {term for _, cell in contents._text_cells(lessons) for term in contents.TERM.findall(cell["source"])}
     terms = {term.lower() for term in bold if not NO_TERM.match(term)} - OF_ONE_LESSON
     assert not terms - forms.keys(), "set in bold in a lesson, but not in docs/glossary.md"
     assert {term for term, *_ in entries} == {forms[term] for term in terms}, "in docs/glossary.md, but in no lesson"

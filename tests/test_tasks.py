@@ -2,13 +2,13 @@
 
 import contextlib
 import functools
-import linecache
 import re
 
 import pytest
 import sampling
 import torch
-from correct_answers import CORRECT, exercises_of
+from correct_answers import CORRECT
+from tasks import TASKS, as_answer, judge_answer, judge_briefly, solution_of
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
@@ -19,68 +19,15 @@ from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.reference_trace import run_trace
-from course_utils.checks.running.contract import holds_float64, question
-from course_utils.checks.running.run import kind_of_answer, marked, run
+from course_utils.checks.running.contract import holds_float64
+from course_utils.checks.running.run import run
 from course_utils.models import variants
-
-# On a busy machine, too: time is tried in test_run.py.
-judge_answer = functools.partial(judging.judge_answer, seconds=60)
-TASKS = {task.id: task for lesson in catalogue.by_lesson().values() for task in lesson}
-
-
-def solution_of(task_id):
-    """The course's own answer, run from the text that `solution` shows."""
-    return answer_of(task_id, answers()[task_id])
-
-
-def answer_of(task_id, code, cell="<answer>"):
-    """The answer that a cell holds, run below the imports of its lesson's exercises."""
-    imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
-    space = {}
-    exec("\n".join(imports), space)
-    exec(compile(code, cell, "exec"), space)
-    return space[TASKS[task_id].answer_name]
-
-
-def altered(task_id, *changes):
-    """The course's own answer with pieces of its text changed, (old, new) for each, as a cell of a notebook holds it."""
-    code, cell = answers()[task_id], f"<cell {task_id} {changes}>"
-    for old, new in changes:
-        assert old in code
-        code = code.replace(old, new, 1)
-    linecache.cache[cell] = (len(code), None, code.splitlines(True), cell)
-    return answer_of(task_id, code, cell)
 
 
 @functools.cache
 def expected_at_first(task):
     """What a task expects on the inputs of seed 0, for all tests of this file."""
     return Expected(task, task.make_cases(0))
-
-
-def judge_briefly(task, answer, expected, seconds=60):
-    """The report on an answer, without the search for a relation to the right values, which takes long."""
-    if kind_of_answer(answer)[0] not in task.answer_kinds:
-        return judge_answer(task, answer)
-    outcomes = run(answer, list(map(question, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
-    return judge(task, expected.cases, outcomes, expected, explaining=False)
-
-
-def as_answer(task, function):
-    """A function as what a task asks for: where that is a class of modules, one with the parameters that the exercise gives."""
-    if not task.module or isinstance(function, type):
-        return function
-    given = solution_of(task.id)
-
-    class Answer(given):
-        def __init__(self, **sizes):
-            super().__init__(**sizes)
-            self.sizes = sizes
-
-        def forward(self, *inputs):
-            return function(self.sizes, dict(self.named_parameters()), *inputs)
-
-    return Answer
 
 
 # Of scaled_dot_product_attention. Before, it had NaN in rows of a mask without a True, which is no right answer.

@@ -4,16 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import sampling
+from repository import ROOT
 
 from course_utils.authoring import test_impact
 from course_utils.base.errors import CourseError
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture

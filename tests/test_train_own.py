@@ -1,6 +1,6 @@
 """The end of an exercise: a learner's own functions are trained once they pass their checks."""
 
-from test_tasks import solution_of
+from tasks import solution_of
 
 from course_utils.learner.train_answers import train_own
 

@@ -687,21 +687,26 @@ def test_without_its_checkpoint_a_run_begins_again(tmp_path, stopped):
     assert run(None, folder, resume=True).progress.finished
 
 
-@pytest.mark.parametrize("other", ["settings", "data", "tensors"])
+@pytest.mark.parametrize("other", ["settings", "data"])
 def test_the_checkpoint_of_another_run_is_told(tmp_path, stopped, other):
     folder, corpus = copied(stopped, tmp_path / "run"), CORPUS
-    found = loop.RunFolder(folder)
     if other == "settings":
         stopped_at(3, of(seed=1), tmp_path / "other")
         shutil.copy(tmp_path / "other" / "checkpoint.safetensors", folder)
-    elif other == "data":
+    else:
         turned = Pairs(CORPUS.train.sources, CORPUS.train.targets[1:] + CORPUS.train.targets[:1])
         corpus = Corpus(turned, CORPUS.val, CORPUS.subwords)
-    else:
-        tensors, state = found.load_checkpoint()
-        found.save_checkpoint({name: value for name, value in tensors.items() if "encoder" not in name}, state)
     with pytest.raises(RunError, match="belongs to another run, or to other settings or data"):
         train(None, folder, corpus, device="cpu", resume=True, show=False)
+
+
+def test_a_checkpoint_without_all_tensors_is_told(tmp_path, stopped):
+    folder = copied(stopped, tmp_path / "run")
+    found = loop.RunFolder(folder)
+    tensors, state = found.load_checkpoint()
+    found.save_checkpoint({name: value for name, value in tensors.items() if "encoder" not in name}, state)
+    with pytest.raises(RunError, match="lacks part of the run's state"):
+        run(None, folder, resume=True)
 
 
 @pytest.mark.parametrize("name", ["settings.json", "environment.json"])

@@ -14,7 +14,7 @@ from tensors import assert_close, assert_same, batch_of, drawn, shaken, tensor
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.models import transformer as t
-from course_utils.models.torch_conversion import attention_to_torch, to_torch
+from course_utils.models.torch_conversion import _attention_pairs, _copy, to_torch
 from course_utils.training.device import choose_device
 from course_utils.translation.search import follow
 
@@ -126,6 +126,14 @@ def test_rows_of_every_length_have_their_softmax(dtype, bound):
         weights = t.softmax(scores)
         assert weights.shape == scores.shape and weights.dtype == dtype
         torch.testing.assert_close(weights.double(), scores.double().softmax(-1), rtol=0, atol=bound)
+
+
+def attention_to_torch(ours):
+    """Return torch's module with copies of these weights, batch first."""
+    weight = ours.output.weight
+    theirs = torch.nn.MultiheadAttention(len(weight), ours.heads, batch_first=True).to(weight)
+    _copy((mine, other) for other, mine in _attention_pairs(theirs, ours))
+    return theirs.train(ours.training)
 
 
 @some
@@ -249,7 +257,7 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
 
 @some
 @given(seed=SEEDS)
-def test_a_cache_that_outgrows_its_room_equals_all_at_once_whatever_hypotheses_are_followed(seed):
+def test_a_cache_that_outgrows_its_room_equals_the_pass_over_all_words_at_once(seed):
     """37 words need more room four times; before each of them the hypotheses are dealt out anew."""
     model, (source, _), hypotheses, length = model_of(longest=41), batch_of(V, seed), 3, 37
     generator = drawn(seed)

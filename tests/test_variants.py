@@ -7,6 +7,7 @@ import pytest
 import sampling
 import torch
 import torch.nn.functional as F
+from faulty_attention import FAULTS
 from script_loader import program
 from tensors import drawn
 
@@ -14,7 +15,6 @@ from course_utils.data.lookups import KEYS, KINDS, VALUES, Lookups, lookups, mos
 from course_utils.data.measured import measured
 from course_utils.models import attention_properties, attention_report
 from course_utils.models.attention import causal_mask, masked_softmax
-from course_utils.models.faulty_attention import FAULTS
 from course_utils.models.variants import (
     VARIANTS,
     accuracy,

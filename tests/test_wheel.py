@@ -15,9 +15,10 @@ import zipfile
 
 import pytest
 import timeouts
-from test_cli import ROOT, Lab, free_port
-from test_packaging import build_wheel
+from repository import ROOT
+from running_lab import Lab, free_port
 from test_workspace import BUILT, PROMPT, SOFTMAX, SUMS, answered, load, published, replaced, sources, write_into
+from wheels import build_wheel
 
 from course_utils.base import paths
 from course_utils.base.errors import CourseError

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from repository import git
-from test_cli import ROOT
+from repository import ROOT, git
 
 from course_utils.authoring import build
 from course_utils.authoring.links import absolute
@@ -445,13 +444,17 @@ def test_submit_tells_what_grading_would_find(clone, changes, here, told):
     assert done.rows[0].here == here and len(of_task) == bool(told) and told in "".join(of_task)
 
 
-def test_submit_is_content_with_a_placeholder_that_is_never_reached_and_with_names_that_cells_define(clone):
+def test_submit_accepts_a_placeholder_that_is_never_reached(clone):
+    write_into(own(clone), answered(SOFTMAX + "\n    raise NotImplementedError"))
+    done = submit(clone, "02")
+    assert done.rows[0].here == "answered" and "02.softmax" not in "\n".join(done.remarks)
+
+
+def test_submit_knows_the_names_that_cells_define(clone):
     def work(cells):
         helper = "import math\nwith torch.no_grad():\n    ONE = 1\ndef helper(x):\n    global LATER\n    LATER = 0\n    return x\n%time 1 + 1\nDIGIT = '\\d'"  # which Python warns of
         cells.insert(1, code(helper))
-        answered(
-            SOFTMAX.replace("return (", "return ONE * math.e * 0 + LATER + helper(") + "\n    raise NotImplementedError"
-        )(cells)
+        answered(SOFTMAX.replace("return (", "return ONE * math.e * 0 + LATER + helper("))(cells)
 
     write_into(own(clone), work)
     done = submit(clone, "02")
@@ -500,12 +503,28 @@ def test_a_newer_version_takes_the_place_of_the_one_that_an_earlier_update_broug
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
-    assert [cell["source"] for cell in merged] == ["a", "n", NOTE, "bX", "c"]
+    note = f"{NOTE} Yours differs in line 1."
+    assert [cell["source"] for cell in merged] == ["a", "n", note, "bX", "c"]
     known = {cell["id"]: copies.digest(cell) for cell in first}
     again = merge(merged, known, cells_of("a", "m", "c")).cells
-    assert [cell["source"] for cell in again] == ["a", "m", NOTE, "bX", "c"]
+    assert [cell["source"] for cell in again] == ["a", "m", note, "bX", "c"]
     touched = [cell | {"source": "nY"} if cell["source"] == "n" else cell for cell in merged]
     assert "nY" in [cell["source"] for cell in merge(touched, known, cells_of("a", "m", "c")).cells]
+
+
+@pytest.mark.parametrize(
+    "mine, new, says",
+    [
+        ("a\nB\nc\nd\nE", "a\nx\nc\nd", "Yours differs in lines 2, 5."),
+        ("a\nc", "a\nb\nc", "Yours lacks lines that the course's has."),
+        ("\n".join("abcdefghij"), "x", "Yours differs in lines 1, 2, 3, 4, 5, 6, 7, 8, …."),
+    ],
+)
+def test_the_note_between_two_versions_says_which_lines_differ(mine, new, says):
+    known = {cell["id"]: copies.digest(cell) for cell in cells_of("before", "z")}
+    own = [cells_of("before")[0] | {"source": mine}, *cells_of("z")]
+    texts = [cell["source"] for cell in merge(own, known, cells_of(new, "z")).cells]
+    assert texts == [new, f"{NOTE} {says}", mine, "z"]
 
 
 def test_the_same_change_on_both_sides_is_none():
@@ -690,7 +709,7 @@ def test_one_bad_copy_stops_no_other(clone, bad):
     lines = []
     (problem,) = update(clone, [], lines.append)
     assert problem.startswith(f"{first} cannot be read as a notebook of today's format.")
-    assert len(lines) == 1 and any(PROMPT[1] in text for text in sources(own(clone)))
+    assert len(lines) == 2 and any(PROMPT[1] in text for text in sources(own(clone)))
     assert [place.built for place in copies.newer(clone)] == []
     assert BAD[bad] is None or first.read_bytes() == BAD[bad]
 
@@ -699,7 +718,10 @@ def test_a_copy_with_marks_of_git_is_named_with_its_line(clone):
     file = own(clone, "notebooks", "00_start_here")
     file.write_text('{\n<<<<<<< HEAD\n "cells": []}')
     (problem,) = update(clone, [], [].append)
-    assert problem.startswith(f"{file}: Line 2 holds a mark of Git (`<<<<<<<`)") and problem.endswith("opens it.")
+    assert (
+        problem.startswith(f"{file}: Line 2 holds a mark of Git (`<<<<<<<`)")
+        and "`course lab` makes a new copy" in problem
+    )
 
 
 def test_a_folder_that_cannot_be_written_stops_no_other(clone):
@@ -710,7 +732,19 @@ def test_a_folder_that_cannot_be_written_stops_no_other(clone):
     before, lines = own(clone, "notebooks").read_bytes(), []
     (problem,) = update(clone, [], lines.append)
     assert problem.endswith(f"my_course/notebooks/{SUMS}.ipynb is left as it is.") and "File exists" in problem
-    assert own(clone, "notebooks").read_bytes() == before and len(lines) == 1
+    assert own(clone, "notebooks").read_bytes() == before and len(lines) == 2
+
+
+def test_new_copies_are_counted_in_one_line_and_need_no_reload(clone):
+    lines = []
+    shutil.rmtree(clone / "my_course")
+    assert update(clone, [], lines.append) == []
+    assert lines == [f"4 new copies, from my_course/notebooks/00_start_here.ipynb to my_course/{BUILT}."]
+    own(clone).unlink()
+    (clone / "my_course" / "exercises" / "00_start_here_exercises.ipynb").unlink()
+    (clone / "my_course" / "exercises").rmdir()
+    (clone / "my_course" / "exercises").write_text("a file where a folder belongs")
+    assert all(problem.endswith("is not made.") for problem in update(clone, [], lines.append))
 
 
 def test_the_command_line_names_what_is_newer_and_updates(clone, monkeypatch, capsys):
@@ -752,6 +786,93 @@ def test_what_may_not_work_in_a_class_is_told(clone):
     said = "\n".join(submit(clone, "02").remarks)
     assert "imports `einops`, which does not come with the course" in said and "scipy" not in said
     assert "reads or writes a file (`x = torch.load('mine.pt')`)" in said and "uses a GPU" in said
+    assert "If it is a file of yours, put its code into a cell." in said
+
+
+@pytest.mark.parametrize(
+    "scratch, says",
+    [
+        ("while True:\n    pass", "waits (`while True:`), which takes time from your answers"),
+        ("import time\nfor n in range(3):\n    time.sleep(30)", "waits (`time.sleep(30)`), which takes time"),
+        ("x = input('a number')", "asks you to type something (`x = input('a number')`)"),
+        ("while True:\n    break", None),
+        ("def later():\n    time.sleep(30)", None),
+        ("time.sleep(0.5)", None),
+    ],
+)
+def test_a_cell_that_waits_where_a_class_is_graded_is_named(clone, scratch, says):
+    write_into(own(clone), lambda cells: cells.append(code(scratch)))
+    said = "\n".join(submit(clone, "02").remarks)
+    assert says in said if says else "waits" not in said
+
+
+@pytest.mark.parametrize(
+    "instead, says",
+    [
+        (
+            "from mine import softmax",
+            "`softmax` is imported, and grading looks for a cell that defines it: put its code",
+        ),
+        ("# def softmax(scores, temperature=1.0):\n#     return scores", "`softmax` is in a comment: remove the `#`"),
+        (
+            "def my_softmax(scores, temperature=1.0):\n    return scores",
+            "nowhere defined. Perhaps it is `my_softmax` now",
+        ),
+    ],
+)
+def test_why_an_answer_is_not_there_is_told(clone, instead, says):
+    write_into(own(clone), lambda cells: stub_of_softmax(cells).update(source=instead))
+    assert says in "\n".join(submit(clone, "02").remarks)
+
+
+def stub_of_softmax(cells):
+    return next(cell for cell in cells if cell["source"].startswith("def softmax("))
+
+
+def test_the_same_empty_notebook_is_taken_twice(clone, capsys):
+    assert main(["submit", "02"]) == main(["submit", "02"]) == 0
+
+
+def test_answers_in_words_replace_what_was_handed_in(clone):
+    write_into(own(clone), answered(SOFTMAX))
+    submit(clone, "02")
+    words = {"cell_type": "markdown", "metadata": {}, "source": "**Answer to 02.why:** Because of the temperature."}
+
+    def work(cells):
+        stub_of_softmax(cells)["source"] = "def softmax(scores, temperature=1.0):\n    raise NotImplementedError"
+        cells.append(words)
+
+    write_into(own(clone), work)
+    assert not submit(clone, "02").stays
+
+
+def test_answers_in_the_courses_own_notebook_and_those_of_another_file_are_looked_for(clone):
+    write_into(clone / BUILT, answered(SOFTMAX))
+    assert f"Are your answers in {clone / BUILT}?" in "\n".join(submit(clone, "02").remarks)
+    state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=1, cell="0"))
+    said = "\n".join(submit(clone, "02", own(clone)).remarks)
+    assert "If they are in another notebook, hand in that one" in said and "Save the notebook" not in said
+
+
+def test_a_folder_for_what_is_handed_in_that_cannot_be_written_is_named(clone):
+    (clone / "my_course" / "handed_in").write_text("a file where a folder belongs")
+    with pytest.raises(CourseError, match="cannot be written .*: see that you may write in that folder"):
+        submit(clone, "02")
+
+
+def test_the_summary_counts_answers_that_failed_their_last_check(clone, capsys):
+    write_into(own(clone), answered(SOFTMAX))
+    cell = next(text for text in sources(own(clone)) if "def softmax(" in text)
+    for reached, words in (
+        ("failed", "tasks answered, 1 of them failed the last check, in "),
+        ("passed", "tasks answered in "),
+    ):
+        state.change(
+            "02.softmax",
+            lambda entry, reached=reached: entry.update(state=reached, attempts=1, cell=state.digest(cell)),
+        )
+        main(["submit", "02"])
+        assert words in capsys.readouterr().out
 
 
 def test_handing_in_says_what_is_missing_and_odd(clone):

@@ -173,107 +173,19 @@ print("masks of two sentences:", *in_batch.shape)
 #
 # ## Can self-attention deal with "not"?
 #
-# In lesson 02, fixed attention got at most three of the four cases right with one θ and all four with several.
+# In lesson 02, fixed attention got at most three of the four cases right with one θ and all four with several. Now the words ask. When each word's vector was also its query, key and value, "not" found only itself.
 #
-# Now the words ask, and training chooses their vectors. In our first model, each word's vector is also its query, key and value. A **residual connection** adds each word's context $c_s$ to the word's vector $x_s$. The sum over all the words then determines the output:
-#
-# $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
-#
-# In the class for this model, the letters q, k and v in `projections` name the parts that a matrix computes from the word. For now, `projections` is empty: `nn.Identity` passes on the word itself.
-
-
-# %%
-class SelfAttention(nn.Module):
-    def __init__(self, vocabulary_size, width=8, projections=""):
-        super().__init__()
-        self.embedding = nn.Embedding(vocabulary_size, width)  # V D
-        nn.init.normal_(self.embedding.weight, std=0.1)
-        for part in ("query", "key", "value"):
-            learned = part[0] in projections
-            matrix = nn.Linear(width, width, bias=False) if learned else nn.Identity()
-            setattr(self, part, matrix)
-        self.output = nn.Linear(width, 1)
-
-    def attend(self, ids, mask):  # B S, B S
-        x = self.embedding(ids)  # B S D
-        may_look = mask[:, None]  # B 1 S: every query may look at every word
-        return masked_attention(self.query(x), self.key(x), self.value(x), may_look)
-
-    def forward(self, ids, mask):
-        contexts, _ = self.attend(ids, mask)  # B S D
-        words = (self.embedding(ids) + contexts) * mask[:, :, None]  # B S D
-        return self.output(words.sum(1)).squeeze(-1)  # B
-
-
-# %% [markdown]
-# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. What share of new reviews will it classify correctly? Guessing succeeds half the time.
-
-# %% tags=["nbval-check-output"]
-predict("03.own_question", ...)
-
-# %% tags=["reveals"]
-learn = generate_reviews(2000, seed=0)
-test = four_cases(250, seed=1)
-vocabulary = build_vocabulary(learn.sentences)
-learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
-test_ids, test_mask = encode(test.sentences, vocabulary)
-
-
-def trained(seed, projections=""):  # none yet: they come below
-    torch.manual_seed(seed)
-    model = SelfAttention(len(vocabulary), projections=projections)
-    settings = {"epochs": 15, "batch": 64, "rate": 0.05, "weight_decay": 0.01}
-    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
-    return model
-
-
-def share_right(model):
-    right = correct(model, test_ids, test_mask, test.labels)  # B
-    return right.float().mean().item()
-
-
-runs = [trained(seed) for seed in range(5)]
-one_vector = [share_right(model) for model in runs]
-print("Share of new reviews right, five runs with different seeds:")
-print(" ".join(f"{share:.3f}" for share in one_vector))
-reveal("03.own_question", sum(one_vector) / 5)
-
-# %% [markdown]
-# For each of the five seeds, this model does no better than chance.
-#
-# With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
-#
-# <details><summary>The vectors</summary>
-#
-# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once through its own vector and once more for each word that finds it:
-#
-# | word | vector | adds |
-# | --- | --- | --- |
-# | "great" | (6, 12, 0, 0) | +4 |
-# | "awful" | (0, 0, 12, 0) | +6 |
-# | "not" | (9, 0, 0, 12) | +1 |
-# | any other | (3, 0, 0, 0) | -1 |
-#
-# The other words find "not" if there is one, and otherwise "great" if there is one. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, all four outputs have the right sign:
-#
-# | review | own vectors | contexts | output |
-# | --- | --- | --- | --- |
-# | the film was great | +1 | +16 | +5 |
-# | the film was awful | +3 | +3 | -6 |
-# | the film was not great | +2 | +8 | -2 |
-# | the film was not awful | +4 | +10 | +2 |
-#
-# </details>
-#
-# A single vector has its limits. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over. Does training succeed with a separate vector for each job?
+# A single vector has its limits. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over.
 #
 # ## Three vectors for each word
 #
-# We give every word its own query, key and value. Three learned matrices, the **projections**, compute them:
+# We give every word a separate vector for each job: its own query, key and value. Three learned matrices, the **projections**, compute them:
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
-# The query says what a word looks for, the key what it can be found by and the value what it hands over. The residual connection stays: each word's own vector is added to its context.
+# The query says what a word looks for, the key what it can be found by and the value what it hands over. A **residual connection** adds each word's context $c_s$ to the word's vector $x_s$. The sum over all the words then determines the output:
+#
+# $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 
 # %%
 diagrams.self_attention(new=["projections", "residual"])
@@ -343,28 +255,71 @@ for case in cases:
 #
 # ## Does training find such matrices?
 #
-# Now all the vectors and all three matrices are learned from labels, with five seeds and the same reviews, steps and learning rate as before. How many of the five runs will get all the test reviews right?
+# In the class for this model, each matrix is an `nn.Linear` without a bias:
+
+
+# %%
+class SelfAttention(nn.Module):
+    def __init__(self, vocabulary_size, width=8):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary_size, width)  # V D
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        self.query = nn.Linear(width, width, bias=False)
+        self.key = nn.Linear(width, width, bias=False)
+        self.value = nn.Linear(width, width, bias=False)
+        self.output = nn.Linear(width, 1)
+
+    def attend(self, ids, mask):  # B S, B S
+        x = self.embedding(ids)  # B S D
+        Q = self.query(x)  # B S D
+        K = self.key(x)  # B S D
+        V = self.value(x)  # B S D
+        may_look = mask[:, None]  # B 1 S: every query may look at every word
+        return masked_attention(Q, K, V, may_look)  # B S D, B S S
+
+    def forward(self, ids, mask):
+        contexts, _ = self.attend(ids, mask)  # B S D
+        words = (self.embedding(ids) + contexts) * mask[:, :, None]  # B S D
+        return self.output(words.sum(1)).squeeze(-1)  # B
+
+
+# %% [markdown]
+# An output above 0 means a good review. The model learns from 2,000 generated reviews, with the settings from lesson 02. How many of five runs with different seeds will get all the test reviews right?
 
 # %% tags=["nbval-check-output"]
 predict("03.projections", ...)
 
 # %% tags=["reveals"]
-models = [trained(seed, projections="qkv") for seed in range(5)]
+learn = generate_reviews(2000, seed=0)
+test = four_cases(250, seed=1)
+vocabulary = build_vocabulary(learn.sentences)
+learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
+test_ids, test_mask = encode(test.sentences, vocabulary)
+
+
+def trained(model_class, seed):
+    torch.manual_seed(seed)
+    model = model_class(len(vocabulary))
+    settings = {"epochs": 15, "batch": 64, "rate": 0.05, "weight_decay": 0.01}
+    train(model, learn_ids, learn_mask, learn.labels, seed, **settings)
+    return model
+
+
+def share_right(model):
+    right = correct(model, test_ids, test_mask, test.labels)  # B
+    return right.float().mean().item()
+
+
+models = [trained(SelfAttention, seed) for seed in range(5)]
 three_vectors = [share_right(model) for model in models]
 print("Share of new reviews right, five runs with different seeds:")
 print(" ".join(f"{share:.3f}" for share in three_vectors))
 reveal("03.projections", three_vectors.count(1.0))
 
 # %% [markdown]
-# With the three matrices, every run gets every review right. Which of the matrices makes the difference, and would more training help without them? We have trained six kinds of model on the same reviews, for up to five times as many epochs. Where a matrix is missing, the word's own vector is used instead. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
-
-# %%
-figures.share_right_by_matrices()
-
-# %% [markdown]
-# Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 90% of the reviews right in every run. A value matrix alone does so in every run only after 40 epochs. Of the models with a learned matrix, those with one for query and key learn most slowly: after 75 epochs, one run still gets only 78% right. Without any matrix, no run gets above 90% at this learning rate. At a rate of 0.2, after 75 epochs, four of five runs get more than 90% right, and one gets 68%.
+# With the three matrices, every run gets every review right.
 #
-# Has training found the matrices we chose? We plot the attention weights of the last of the five models with all three matrices; the other four may have found different solutions. What do "the", "film", "was" and "not" look at?
+# Has training found the matrices we chose? We plot the attention weights of the last of the five models; the other four may have found different solutions. What do "the", "film", "was" and "not" look at?
 
 # %%
 model = models[4]
@@ -408,9 +363,67 @@ with torch.no_grad():
 # - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the other words away from "great". Both "not" and "great" find "was", which subtracts about 3 each time.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
 #
+# ## Which of the matrices makes the difference?
+#
+# First we do without all three, so that each word's vector is again its query, key and value. A subclass replaces the three matrices with `nn.Identity`, which returns its input. With the same reviews, steps and learning rate, what share of new reviews will this model classify correctly? Guessing succeeds half the time.
+
+
+# %%
+class OneVector(SelfAttention):
+    def __init__(self, vocabulary_size):
+        super().__init__(vocabulary_size)
+        self.query = nn.Identity()  # the word's own vector
+        self.key = nn.Identity()
+        self.value = nn.Identity()
+
+
+# %% tags=["nbval-check-output"]
+predict("03.own_question", ...)
+
+# %% tags=["reveals"]
+one_vector = [share_right(trained(OneVector, seed)) for seed in range(5)]
+print("Share of new reviews right, five runs with different seeds:")
+print(" ".join(f"{share:.3f}" for share in one_vector))
+reveal("03.own_question", sum(one_vector) / 5)
+
+# %% [markdown]
+# For each of the five seeds, this model does no better than chance.
+#
+# With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
+#
+# <details><summary>The vectors</summary>
+#
+# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once through its own vector and once more for each word that finds it:
+#
+# | word | vector | adds |
+# | --- | --- | --- |
+# | "great" | (6, 12, 0, 0) | +4 |
+# | "awful" | (0, 0, 12, 0) | +6 |
+# | "not" | (9, 0, 0, 12) | +1 |
+# | any other | (3, 0, 0, 0) | -1 |
+#
+# The other words find "not" if there is one, and otherwise "great" if there is one. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, all four outputs have the right sign:
+#
+# | review | own vectors | contexts | output |
+# | --- | --- | --- | --- |
+# | the film was great | +1 | +16 | +5 |
+# | the film was awful | +3 | +3 | -6 |
+# | the film was not great | +2 | +8 | -2 |
+# | the film was not awful | +4 | +10 | +2 |
+#
+# </details>
+#
+# Would more training help, or a single matrix? We have trained six kinds of model on the same reviews, for up to five times as many epochs. Each matrix that a row does not name is replaced with `nn.Identity`. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
+
+# %%
+figures.share_right_by_matrices()
+
+# %% [markdown]
+# Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 97% of the reviews right in every run. A value matrix alone needs more epochs: after 15, the model is hardly better than a guess, and after 40, it gets every review right. With one matrix for query and key, the worst run still gets only 88% right after 75 epochs. Without any matrix, every run is still guessing at this learning rate. At a rate of 0.2, after 75 epochs, the best run gets 99% right, while the worst still guesses.
+#
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one of the three matrices was enough, or nearly so, but then training often took longer. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, four of five runs got more than 90% right.
+# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one of the three matrices was enough, or nearly so. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, the best of five runs got 99% right, but the worst was still guessing.
 #
 # ## Where you will meet this
 #
@@ -448,7 +461,7 @@ check("03.q5", ...)
 #
 # - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and one run in five got only 68% right.
+# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and even then not every run succeeded.
 # - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)

@@ -11,8 +11,9 @@ lesson = Lesson(
         "say what an encoder, a decoder and teacher forcing are, and compute the loss of a translation, leaving out the padding",
         "say how long a sentence one vector can hold here and what changes with a larger vector and more training",
         "measure how much of a translation comes from the vector",
+        "turn real sentences into batches with a vocabulary and a `DataLoader`",
     ),
     needs="lessons 00 and 01 (tensors, training), softmax from lesson 02 and masks from lesson 03",
     reading=55,
-    runs="half a minute",
+    runs="a minute",
 )

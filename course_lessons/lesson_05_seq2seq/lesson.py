@@ -1,14 +1,18 @@
 # %%
+import re
+from collections import Counter
 from math import log2
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
 
 from course_lessons.lesson_05_seq2seq import figures
 from course_utils import check, predict, reveal
 from course_utils.base.progress_bar import with_bar
+from course_utils.data.loading import load_captions
 from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams
@@ -288,7 +292,7 @@ print(f"mean of the last 50 steps: {sum(losses[-50:]) / 50:.2f}")
 #
 # ## The model translates
 #
-# Now the model is no longer given the right words: at each step, the decoder writes the most probable word and reads it at the next. Does it translate "boy called girls" correctly?
+# Now the decoder writes the most probable word at each step and reads it at the next. Does it translate "boy called girls" correctly?
 
 
 # %%
@@ -397,44 +401,7 @@ table(rows, columns, corner="share right, given the right words", digits=2)
 # %% [markdown]
 # With the vector of a different sentence, the decoder gets about 18% of the words right: that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. The 60% is more than the 37% above, because here no wrong word leads to the next one, no omitted word shifts the others, and no surplus word counts.
 #
-# But not all parts of the sentence come through equally well: the model gets nearly 90% of the first four words right, but fewer than half of the last ones. Does the vector lack the last words, or does the decoder lose them while it writes the others? We keep the vectors fixed and train a new decoder that writes backwards, the last word first. If the vectors hold the last words, this decoder should get more of them right.
-
-
-# %%
-class Backwards(Seq2Seq):
-    def encode(self, source):  # B S
-        with torch.no_grad():
-            return model.encode(source)  # B H: the same vectors, which stay as they are
-
-
-def early_and_late(translator, targets, s):
-    _, given, wanted = make_batch(test.ids()[0], targets)  # B T, B T
-    is_word = wanted > 2  # B T
-    with torch.no_grad():
-        right = translator.decode(given, s)[0].argmax(-1) == wanted  # B T
-    place = is_word.cumsum(1)  # B T: 1 for the word that is written first
-    after = is_word.sum(1, keepdim=True) - place  # B T: the words that follow it
-    return [right[is_word & (n < 4)].float().mean() for n in (place - 1, after)]
-
-
-torch.manual_seed(0)
-backwards = Backwards(len(pairs.words))
-fit(backwards, sources, [ids[::-1] for ids in targets])
-right_way = test.ids()[1]  # the translations, as lists of numbers
-turned = [ids[::-1] for ids in right_way]
-guessed = early_and_late(backwards, turned, another)[::-1]
-rows = {
-    "forwards": early_and_late(model, right_way, own),
-    "backwards": early_and_late(backwards, turned, own)[::-1],
-    "backwards, the vector of another": guessed,
-}
-columns = ["first four words", "last four words"]
-table(rows, columns, corner="share right, given the right words", digits=2)
-
-# %% [markdown]
-# The new decoder writes the last four words first, and yet it gets fewer of them right than of the first four. The last words are therefore harder to recover from the vector. In one run of 3,000 steps, such a decoder got 85% of the first four words right and 38% of the last four.
-#
-# We have not tested why our network preserves the first words best. Perhaps because its decoder writes them first, straight from the vector.
+# But not all parts of the sentence come through equally well: the model gets nearly 90% of the first four words right, but fewer than half of the last ones. Perhaps the vector lacks the last words, or the decoder loses them while it writes the others.
 #
 # ## How many whole sentences are right?
 #
@@ -449,7 +416,7 @@ share, _ = exact_shares(translate(model, new), truth(new))  # of sentences
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# Up to three words, the models get nearly all the sentences right. Your model also gets more than four fifths of the new four-word sentences right, so it has done more than memorise sentences. At six words, the models get somewhat fewer than half right on average, and at twelve, the curve for whole sentences has fallen to 0. In our run, the model trained here is close to the other five or slightly below them.
+# Up to three words, the models get nearly all the sentences right. Your model also gets more than four fifths of the new four-word sentences right, so it has done more than memorise sentences. At six words, the models get somewhat fewer than half right on average, and at twelve, the curve for whole sentences has fallen to 0.
 #
 # ## Is the vector too small?
 #
@@ -468,13 +435,120 @@ print(f"64 numbers:         {64 * 32} bits")
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 
 # %% [markdown]
-# The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. Even 32 entries have 1,024 bits, and three words need only 16, but after 600 steps, fewer than half of the three-word sentences come through on average. A larger vector also makes the network larger, and the table does not say which of the two helps.
+# The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. A larger vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail here even at three words: after 3,000 steps, in one run at each of three learning rates, they get at most 14% of these sentences right. At twelve words, even the best version fails on most sentences.
+# Plain cells fail here even at three words, as they did in one run of 3,000 steps at each of three learning rates. At twelve words, even the best version fails on most sentences.
+#
+# ## Real sentences
+#
+# Does one vector also carry a real sentence? Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens**, that is, words and punctuation marks, and keep the pairs with at most ten English tokens. As in lesson 01, a vocabulary then numbers the tokens of both languages; a token that occurs fewer than three times becomes UNK, for unknown. If the download fails, the cell says so and uses the invented language.
+
+
+# %%
+def tokenize(caption):  # "A dog runs." becomes ["a", "dog", "runs", "."]
+    return re.findall(r"\w+|[^\w\s]", caption.lower())
+
+
+def short_pairs(captions):  # lists of tokens, English and German
+    both = zip(captions.sources, captions.targets, strict=True)
+    tokens = [(tokenize(english), tokenize(german)) for english, german in both]
+    return [(english, german) for english, german in tokens if len(english) <= 10]
+
+
+training_pairs = short_pairs(load_captions("train"))
+validation_pairs = short_pairs(load_captions("val"))  # captions of other photos
+counts = Counter()
+for english, german in training_pairs:
+    counts.update(english + german)
+UNK = 3
+vocabulary = ["PAD", "BOS", "EOS", "UNK"]  # their numbers are 0, 1, 2 and 3
+vocabulary += [token for token, count in counts.items() if count >= 3]
+number_of = {token: number for number, token in enumerate(vocabulary)}
+print("pairs:", len(training_pairs), "for training,", len(validation_pairs), "new")
+print("tokens in the vocabulary:", len(vocabulary))
+
+# %% [markdown]
+# In practice, a `DataLoader` draws the batches. In each **epoch**, a pass through all the pairs, it shuffles them and hands 64 at a time to `collate`, which numbers the tokens and calls `make_batch`. The model and each batch must be on the same **device**: a graphics processor if there is one.
+
+
+# %%
+def to_numbers(tokens):
+    return [number_of.get(token, UNK) for token in tokens]
+
+
+def collate(pairs):  # B pairs of lists of tokens
+    sources = [to_numbers(english) for english, _ in pairs]
+    targets = [to_numbers(german) for _, german in pairs]
+    return make_batch(sources, targets)  # B S, B T, B T
+
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+training = DataLoader(training_pairs, batch_size=64, shuffle=True, collate_fn=collate)
+validation = DataLoader(validation_pairs, batch_size=64, collate_fn=collate)
+german_model = Seq2Seq(len(vocabulary), D=64, H=128).to(device)
+
+
+@torch.no_grad()
+def validation_loss(shift=0):  # 1: each caption gets the vector of a different one
+    losses = []
+    for source, given, wanted in validation:
+        s = german_model.encode(source.to(device)).roll(shift, dims=0)  # B H
+        logits, _ = german_model.decode(given.to(device), s)  # B T V
+        losses.append(loss_of(logits, wanted.to(device)).item())
+    return sum(losses) / len(losses)
+
+
+# %% [markdown]
+# The steps are those of `train_model` above, but for five epochs.
+
+# %%
+print(f"validation loss before training: {validation_loss():.2f}")
+adam = torch.optim.Adam(german_model.parameters(), lr=0.01)
+falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, 5 * len(training))
+for epoch in range(1, 6):
+    for source, given, wanted in with_bar(training):
+        logits = german_model(source.to(device), given.to(device))  # B T V
+        loss = loss_of(logits, wanted.to(device))
+        adam.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(german_model.parameters(), 1.0)
+        adam.step()
+        falling_rate.step()
+    print(f"after epoch {epoch}: {validation_loss():.2f}")
+print(f"with the vector of a different caption: {validation_loss(shift=1):.2f}")
+
+
+# %%
+@torch.no_grad()
+def to_german(caption):
+    source, given, _ = collate([(tokenize(caption), [])])  # 1 S, 1 1
+    s = german_model.encode(source.to(device))  # 1 H
+    given = given.to(device)
+    written = []
+    while len(written) < 20:
+        logits, s = german_model.decode(given, s)  # 1 1 V, 1 H
+        logits[:, :, UNK] = -torch.inf  # never write UNK
+        given = logits.argmax(-1)  # 1 1
+        if given.item() == EOS:
+            break
+        written.append(vocabulary[given.item()])
+    return " ".join(written)
+
+
+for caption in [
+    "A man is playing guitar.",
+    "Two dogs are running in the snow.",
+    "A woman is sitting on a bench and reading a book.",
+]:
+    print(caption, "→", to_german(caption))
+
+# %% [markdown]
+# The vector carries something of each caption, because the loss is clearly higher with the vector of a different one. In our run, the German is nearly fluent and its first words fit: "ein mann", "zwei hunde", "eine frau". But guitar, bench and book are lost, and instead the model writes what captions often say, such as "in einem blauen hemd", in a blue shirt.
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In a twelve-word sentence, mostly the first words come through, while the last ones are harder to recover. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words. Longer training helps, and so does a larger vector in a larger network, but most twelve-word sentences still fail. More training sentences may also help.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences, and in our three captions, mostly the first words come through. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no clear gain, as an exercise shows.
 #
@@ -487,6 +561,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 # | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n` | `last_hidden_state` |
 # | sentence vector $c$ | context vector, thought vector | `h_n`: layers B H, even with `batch_first` | none |
 # | `given`, `wanted` | $y_{t-1}$, $y_t$ | none | `decoder_input_ids`, `labels` |
+# | `collate` | | `DataLoader(…, collate_fn=collate)` | `DataCollatorForSeq2Seq` |
 # | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |
 #
 # Sutskever et al. (2014) use LSTMs, cells with more gates, instead of GRUs.

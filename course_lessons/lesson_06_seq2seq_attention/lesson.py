@@ -21,15 +21,15 @@ from course_utils.translation.translate import align
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the encoder had a state after every word, but the decoder got only the last one. The model translated short sentences correctly, but in 12-word sentences, it got most words wrong.
+# In lesson 05, the decoder got only the last of the encoder's states. The model translated short sentences correctly, but in 12-word sentences, it got most words wrong.
 #
-# In this lesson, the decoder may look back at all the encoder states before it writes each word. We build this model and train it on the toy language from lesson 05. Does it look at the right words, how long can a sentence be now, and where does looking back stop helping?
+# In this lesson, the decoder may look back at all the encoder states before it writes each word. After training such a model on lesson 05's toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
 #
 # ## All states instead of the last one
 #
-# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. A GRU that reads from left to right does not yet know what comes after a word, so a second GRU reads from right to left. An annotation consists of the two GRUs' states at one word, placed side by side.
+# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. Since a GRU that reads from left to right does not yet know what comes after a word, a second one reads from right to left. An annotation is made up of the states of both at the same word, placed side by side.
 #
-# The diagram shows one step of the decoder. It has written "glodil" ("our"). Its cell now reads this word and will write "sliro" ("small"). Find the query, the keys and the values.
+# The diagram shows one step of the decoder, which has already written "glodil" ("our"). In this step, its cell reads this word, and the decoder writes "sliro" ("small"). Find the query, the keys and the values.
 
 # %%
 words = ["our", "small", "boy"]
@@ -37,11 +37,11 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the decoder state $s_1$. The word "glodil" was written from this state, so the state can indicate how much of the translation is done. The state has not read "glodil" itself, because the cell does that in this step. The annotations serve as both keys and values, and the result, computed afresh at each step, is the context. The context goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
+# The query is the decoder state $s_1$, from which "glodil" was written, so it can tell the attention layer how much of the translation is done. The annotations serve as both keys and values, and their weighted sum, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
 #
 # ## One step of attention by hand
 #
-# How does the decoder score an annotation? Bahdanau et al. use the perceptron from lesson 04. The softmax and the weighted sum are as in lesson 03:
+# To score an annotation, Bahdanau et al. use the perceptron from lesson 04, while the softmax and the weighted sum are the same as in lesson 03:
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
@@ -70,7 +70,7 @@ table({"score": z, "weight": a}, words)
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291. The word "small" still has the largest weight, but by a much smaller margin. In a different state, the decoder attends to the same sentence differently.
+# No. The weights are now 0.273, 0.436 and 0.291, so "small" still has the largest one, but by a much smaller margin. In a different state, the decoder attends to the same sentence differently.
 #
 # </details>
 #
@@ -134,7 +134,7 @@ print("contexts:", c.detach()[:, 0])
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# With `bidirectional=True`, `nn.GRU` runs two GRUs. The one that reads from right to left would begin with the padding. We therefore **pack** the sentences to leave out the padding and unpack the states afterwards.
+# With `bidirectional=True`, `nn.GRU` runs two GRUs, and the one that reads from right to left would begin with the padding. To leave out the padding, we **pack** the sentences before the GRUs read them and unpack the states afterwards.
 
 
 # %%
@@ -148,7 +148,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# The decoder needs the context before each step, so it has to go word by word. `nn.GRUCell` computes a single GRU step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
+# Because the decoder needs the context before each step, it has to go word by word: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
 
 
 # %%
@@ -199,9 +199,9 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss starts at 4.45, or $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. The model therefore predicts nearly every word of the translations it was trained on, as long as it is given the correct previous words.
+# The loss starts at 4.45, or $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
 #
-# Now the model has to write on its own. As in lesson 05, it writes the most probable word at each step and reads it at the next.
+# When it has to write on its own, it writes the most probable word at each step and reads it at the next, as in lesson 05.
 
 
 # %%
@@ -221,7 +221,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try a 12-word sentence, as long as the longest in training. `World` knows the correct translation and the links: which source word each target word comes from. Was this sentence in the training data, and is its translation correct?
+# We try a 12-word sentence, as long as the longest in training. `World` knows the correct translation and the links, which say what source word each target word comes from. Was this sentence in the training data, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -236,7 +236,7 @@ print("model: ", *translate([sentence]))
 #
 # ## Does it look where it should?
 #
-# As in training, `look` feeds the model the correct translations word by word. It returns the weights for each translation. In the plot, each row is one decoder step, and boxes mark the known links. Some source words, such as "old", are translated by two words and so have two boxes. Is the largest weight in each row inside a box?
+# As in training, `look` feeds the model the correct translations word by word, and it returns the weights for each translation. In the plot, each row is one decoder step, and boxes mark the known links; a source word that is translated by two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
 
 
 # %%
@@ -364,7 +364,7 @@ reveal("06.twelve", at_12.mean().item())
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, the sentences are longer than any in training, and the curves fall. At 20 words, by this count, the decoder that looks back is no better than the decoder with one vector. What goes wrong? The model translates a 20-word sentence, and we plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
+# Beyond the dotted line, where the sentences are longer than any in training, the curves fall. At 20 words, by this count, the decoder that looks back is no better than the one with one vector. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -385,7 +385,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides the length of this list by the length of the longer translation, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides this list's length by the longer translation's, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -411,7 +411,7 @@ table(rows, columns, corner="right words in order", digits=2)
 # %% [markdown]
 # The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the lead over one vector is smaller than at 12 words.
 #
-# Does the decoder lose its place only because it reads its own wrong words? We give it the correct words and measure where it looks. Does the AER stay small? And how often is the next word right when the decoder has looked in the right place, and when it has not?
+# Does the decoder lose its place only because it reads its own wrong words? To find out, we give it the correct words and measure the AER. We also count how often the next word is right when the decoder has looked in the right place, and when it has not.
 
 
 # %%
@@ -446,9 +446,9 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. When the decoder writes on its own, it can leave words out and carry on from where it is looking, as in our example. Perhaps that is why about seven in ten words are still in the right order.
+# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. On its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
 #
-# Why does the decoder lose its place? Perhaps because such lengths are new to it. We have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
+# Perhaps the decoder loses its place because such lengths are new to it. To test this, we have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
 
 # %%
 rows = {
@@ -512,15 +512,15 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Is that too little, or does the model not know *arbre* well enough? The weights cannot tell us. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Whether that is too little, or the model does not know *arbre* well enough, the weights cannot tell us. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
 # ## What does it cost?
 #
-# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. Each step still has to wait for the previous one, as in lesson 05.
+# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step still has to wait for the previous one.
 #
 # ## What if the decoder could look back?
 #
-# If it can, a sentence no longer has to fit into one vector. Before each word, the decoder scores all the annotations, and their weighted sum is a new context. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
+# If it can, a sentence no longer has to fit into one vector, because before each word, the decoder scores all the annotations and gets a new context, their weighted sum. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
 #
 # ## Where you will meet this
 #

@@ -4,12 +4,6 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from course_lessons.lesson_09_self_attention.figures import (
-    VOCABULARY,
-    draw_sentences,
-    numbers_of,
-    share_right,
-)
 from course_lessons.shared.timing import seconds
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed, measured
@@ -108,22 +102,52 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball". There are eight nouns, and for each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". Each sentence has one animal, which acts, and one object. A word such as "sad" occurs only with animals, and "wooden" only with objects. We do not tell the model where to look.
-#
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball", in which an animal acts on an object. For each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". A word such as "sad" occurs only with animals, and "wooden" only with objects. In the code, a word's number is its place in `vocabulary`.
+
+
+# %% tags=["nbval-check-output"]
+nouns = "dog cat horse bird ball box chair stone".split()  # four animals, four objects
+others = "hungry sad young found took broke wooden round new".split()
+vocabulary = ["the", *nouns, *others]
+
+
+def draw_sentences(draw, number=64):  # draw: the generator of random numbers
+    animal, thing = torch.randint(4, (2, number), generator=draw)  # B, B
+    mood, verb, look = torch.randint(3, (3, number), generator=draw)  # B, B, B
+    the = torch.zeros_like(animal)  # B: "the" is number 0
+    ids = [the, 9 + mood, 1 + animal, 12 + verb, the, 15 + look, 5 + thing]
+    none = torch.full_like(animal, -100)  # B: the loss leaves out -100
+    belongs_to = [none, animal, animal, animal, none, 4 + thing, 4 + thing]
+    return torch.stack(ids, 1), torch.stack(belongs_to, 1)  # B T, B T
+
+
+ids, belongs_to = draw_sentences(torch.Generator().manual_seed(0), number=1)
+print(" ".join(vocabulary[i] for i in ids[0]))
+print("nouns:", belongs_to[0])
+
+# %% [markdown]
 # `train_model`, from lesson 05, trains for 300 steps on batches of 64 sentences. What share of the words will the model get right?
 
 # %%
 torch.manual_seed(0)
-embedding = nn.Embedding(len(VOCABULARY), 16)
+embedding = nn.Embedding(len(vocabulary), 16)
 layer = SelfAttention(16)
 readout = nn.Linear(16, 8)  # a logit for each of eight nouns
 model = nn.Sequential(embedding, layer, readout)
 
 
-def loss_of_batch(draw):  # draw: the generator of random numbers
-    ids, nouns = draw_sentences(draw)  # B T, B T: -100 for "the"
+def loss_of_batch(draw):
+    ids, belongs_to = draw_sentences(draw)  # B T, B T
     logits = model(ids).flatten(0, 1)  # B·T 8
-    return F.cross_entropy(logits, nouns.flatten())  # it leaves out -100
+    return F.cross_entropy(logits, belongs_to.flatten())  # it leaves out -100
+
+
+@torch.no_grad()
+def share_right(model):
+    ids, belongs_to = draw_sentences(torch.Generator().manual_seed(1), 1000)
+    asked = belongs_to != -100  # B T
+    right = model(ids).argmax(-1) == belongs_to  # B T
+    return right[asked].float().mean().item()
 
 
 train_model(model, loss_of_batch, seed=0, steps=300, rate=0.01)
@@ -132,7 +156,12 @@ print(f"share of words with the right noun: {share_right(model):.2f}")
 # %% [markdown]
 # The model gets nearly every word right. Where, then, does each word look? The two rows for "the" do not matter, because we never asked about "the".
 
+
 # %%
+def numbers_of(sentence):
+    return torch.tensor([[vocabulary.index(word) for word in sentence.split()]])  # B T
+
+
 sentence = "the sad dog took the wooden ball"
 x = embedding(numbers_of(sentence))  # B T D, with B = 1
 weights = layer.weights(x)[0]  # T T

@@ -1,14 +1,10 @@
-"""Questions for several facts at once, for lesson 10: pairs of a letter and a digit, and letters whose digits are asked for.
+"""What feeds the tables and pictures of lesson 10. Not here: its questions and the models that answer them, which the lesson's page builds.
 
-Here: the questions, the training on them, and what feeds the lesson's tables and pictures. Not here: the models that answer, which
-the lesson builds.
-
-Shape letters: B questions, S pairs in each, F letters asked for, H heads, D width.
+Shape letters: S pairs, F letters asked for, H heads, D width.
 """
 
 import ipywidgets
 import torch
-import torch.nn.functional as F
 
 from course_utils.data.measured import by_seed, measured
 from course_utils.data.recall import KEYS, VALUES
@@ -17,9 +13,8 @@ from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.head_ablation import weights_of_heads
 from course_utils.models.seq2seq import make_batch
-from course_utils.models.train_model import train_model
 
-LETTERS, PAIRS = "abcdefgh", 4
+LETTERS = "abcdefgh"
 
 
 def draw_two_heads(words, asking, queries, weights, contexts, output):
@@ -40,59 +35,18 @@ def copy_parameters(theirs, ours):
         layer.weight.data, layer.bias.data = weight.detach(), bias.detach()
 
 
-def draw_questions(number, facts, draw):
-    """Return pairs B×S, letters B×F, the right digits B×F, and the positions of the pairs that hold them, B×F.
-
-    The pair of letter l and digit v is the number 8l + v. The letter l at place f of a question is the number 8f + l.
-    """
-    letters = torch.rand(number, KEYS, generator=draw).argsort(1)[:, :PAIRS]  # B S
-    digits = torch.randint(VALUES, (number, PAIRS), generator=draw)  # B S
-    positions = torch.rand(number, PAIRS, generator=draw).argsort(1)[:, :facts]  # B F
-    asked = letters.gather(1, positions) + KEYS * torch.arange(facts)  # B F
-    return letters * VALUES + digits, asked, digits.gather(1, positions), positions
-
-
-def new_questions(facts, number=1000):
-    """Return the questions that no training has drawn from, in the form of `draw_questions`."""
-    return draw_questions(number, facts, torch.Generator().manual_seed(99))
-
-
-def fit(model, facts, seed, steps, rate, batch=64):
-    """Train on questions drawn anew for each step; return the loss of each step."""
-
-    def loss_of_batch(draw):
-        pairs, letters, digits, _ = draw_questions(batch, facts, draw)
-        return F.cross_entropy(model(pairs, letters)[0].flatten(0, 1), digits.flatten())
-
-    return train_model(model, loss_of_batch, seed, steps, rate)
-
-
 @torch.no_grad()
-def share_right(model, facts):
-    """Return the share of digits that are right in 1,000 new questions."""
-    pairs, letters, digits, _ = new_questions(facts)
-    return (model(pairs, letters)[0].argmax(-1) == digits).float().mean().item()
-
-
-@torch.no_grad()
-def shares_right(model):
-    """Return for two facts the shares of first digits and of second digits that are right."""
-    pairs, letters, digits, _ = new_questions(2)
-    return (model(pairs, letters)[0].argmax(-1) == digits).float().mean(0).tolist()
-
-
-@torch.no_grad()
-def show_weights(models):
-    """Draw how much each head looks at each pair of one question for two digits; frames mark the two pairs asked for."""
-    pairs, letters, _, positions = draw_questions(1, 2, torch.Generator().manual_seed(1))
+def show_weights(models, question):
+    """Draw how much each head looks at each pair of one question, as the page's `draw_questions` returns it; frames mark the pairs asked for."""
+    pairs, letters, _, positions = question
     names = [f"{LETTERS[pair // VALUES]}{pair % VALUES + 1}" for pair in pairs[0].tolist()]
-    question = ", ".join(LETTERS[letter % KEYS] for letter in letters[0].tolist())
+    asked = ", ".join(LETTERS[letter % KEYS] for letter in letters[0].tolist())
     panels = list(zip(models.items(), plots.axes(len(models), width=4.6, height=2.6), strict=True))
     for (name, model), ax in panels:
         weights = model(pairs, letters)[1][0, :, 0]  # H S
         marks = [(head, position) for head in range(len(weights)) for position in positions[0].tolist()]
         heads = [f"head {head}" for head in range(len(weights))]
-        title = f"{name}, asked for {question}"
+        title = f"{name}, asked for {asked}"
         plots.weights(weights, names, heads, title, ax, "the pairs", "", marked=marks)
 
 

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.optim.lr_scheduler import LinearLR
+from torch.utils.data import DataLoader
 
 from course_lessons.lesson_13_training import figures
 from course_utils import check, predict, reveal
@@ -106,7 +107,6 @@ validation = batch_of(other_sources, other_targets, unread[:142])
 test = batch_of(other_sources, other_targets, unread[142:])
 
 
-# %%
 def draw_batch(draw, number=20_000):  # from the first so many pairs
     rows = torch.randint(number, (64,), generator=draw).tolist()
     return batch_of(sources, targets, rows)
@@ -120,14 +120,8 @@ def loss_on(model, batch):
 
 def new_model(seed, dropout=0.0):
     torch.manual_seed(seed)
-    return Transformer(
-        len(pairs.words),
-        width=32,
-        hidden=64,  # of the feed-forward networks
-        encoder_layers=1,
-        decoder_layers=1,
-        dropout=dropout,
-    )
+    sizes = {"width": 32, "hidden": 64, "encoder_layers": 1, "decoder_layers": 1}
+    return Transformer(len(pairs.words), dropout=dropout, **sizes)
 
 
 # %% [markdown]
@@ -245,8 +239,6 @@ shares = {
     "Adam, β₁ = 0": five_seeds(adam_without_mean, 0.01),
     "Adam": five_seeds(torch.optim.Adam, 0.01),
 }
-
-# %%
 rows = {}
 for name, right in shares.items():
     rows[name] = {"a mark for each of five seeds": right}
@@ -425,6 +417,35 @@ print("both:   ", words_right(careful))
 # %% [markdown]
 # Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little: the model overfits. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
+# The loop does not care where `batch_loss` gets its batches. In a project, they usually come from a `DataLoader` (lesson 05) and move to the model's device:
+
+
+# %%
+def endless(loader):  # epoch after epoch
+    while True:
+        yield from loader
+
+
+def collate(pairs):
+    some_sources, some_targets = zip(*pairs, strict=True)
+    return make_batch(some_sources, some_targets)
+
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = new_model(seed=0).to(device)
+training_pairs = list(zip(sources, targets, strict=True))
+loader = DataLoader(training_pairs, batch_size=64, shuffle=True, collate_fn=collate)
+batches = endless(loader)
+
+
+def next_loss(draw):  # draw is not needed: the loader shuffles
+    return loss_on(model, [part.to(device) for part in next(batches)])
+
+
+train_model(model, next_loss, seed=0, steps=100, rate=0.01)
+print(f"share of words right: {share_right(model.cpu(), *test):.2f}")
+
+# %% [markdown]
 # To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 
 # %% tags=["nbval-check-output"]
@@ -556,7 +577,7 @@ print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]
 # %% [markdown]
 # In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
 #
-# Is "not" too rare? It occurs in 29 of the 29,000 captions, 23 of which are negative in the human translation. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of these 34 does the model translate the word? We look for its German stems.
+# Is "not" too rare? It occurs in 29 of the 29,000 captions. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of these 34 does the model translate the word? We look for its German stems.
 
 # %%
 print("in 29 captions:", ", ".join(figures.AS_RARE_AS_NOT))
@@ -599,6 +620,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 # | clipping | `clip_grad_norm_` | `max_grad_norm` |
 # | label smoothing | `label_smoothing` | `label_smoothing_factor` |
 # | `BestWeights` | none | `load_best_model_at_end` |
+# | `train_model` | none | the class `Trainer` |
 #
 # ## Questions
 #

@@ -10,8 +10,6 @@ def copying_in_retold_tales():
     changes = {  # the names in the stored table, and what the page calls them
         "nothing": "nothing",
         "another letter before it at the first mention": "a different letter before the one to copy",
-        'without "there"': 'without "there"',
-        'with "zebra" in place of "there"': '"zebra" instead of "there"',
     }
     rows = {shown: [by_seed("retold", "to_copy", change=change)] for change, shown in changes.items()}
     return table(rows, ["bits per letter to copy, second mention only"], corner="what is changed", digits=2)

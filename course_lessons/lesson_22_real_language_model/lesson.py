@@ -193,7 +193,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is the same as in lesson 21, except that it has no biases and rotates queries and keys. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases, with queries and keys rotated and with an optional cache. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
 
 
 # %%
@@ -214,10 +214,10 @@ class Attention(nn.Module):
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         q = turn(q, *sin_cos)
         k = turn(k, *sin_cos)
-        if cache:
+        if cache:  # neither None nor []
             k = torch.cat([cache[0], k], dim=2)  # B G S d
             v = torch.cat([cache[1], v], dim=2)  # B G S d
-        if cache is not None:
+        if cache is not None:  # the caller's list takes in the new ones
             cache[:] = [k, v]
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
@@ -337,7 +337,7 @@ def load(file):
 
 
 # %% [markdown]
-# The file also contains the sizes that our class needs. We create the model on PyTorch's `meta` device, where tensors have shapes but no values; the file supplies the values. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the tensors from the file without copying them.
+# The file also contains the sizes that our class needs. As in lesson 21, we create the model on the `meta` device, without values; the file supplies them. `load_state_dict` requires every name and shape to match. With `assign=True`, it uses the tensors from the file without copying them.
 #
 # Does our class compute what it should? We have stored the 20 largest logits that Hugging Face's `transformers` computes with the same weights for the prompt "The capital of France is".
 

@@ -44,7 +44,7 @@ def masked_softmax_mistakes(
     """
     wrong_way = f'The mask is used the wrong way round: True means "may attend", but those are the {others} that you hide. {inverted}'.strip()
     no_infinity = {masked: filled(0.0), zeros: left_out}
-    of = {
+    known = {
         "mask_unused": ("The mask has no effect.", {masked: left_out, zeros: left_out}),
         "mask_inverted": (wrong_way, {"mask": torch.logical_not}),
         "mask_inverted_nan": (
@@ -96,8 +96,8 @@ def masked_softmax_mistakes(
             {softmax: exponentials},
         ),
     }
-    for name in names or of:
-        sentence, changes = of[name]
+    for name in names or known:
+        sentence, changes = known[name]
         task.changed(name, sentence, {step: change for step, change in changes.items() if step})
 
 

@@ -12,17 +12,12 @@ def scaling_mistakes(task, d="d", width="the width of queries and keys", context
         contexts: the words of the product of weights and values; None for a task that does not ask for it.
     """
     root = f"√{d}"
-    for name, sentence, change in (
-        ("unscaled", f"The scores are not scaled: divide them by √{d}, where {d} is {width}.", lambda n: 1),
-        ("divided_by_d", f"You divide the scores by {d}, or by √{d} twice. Divide them once by √{d}.", lambda n: n),
-        (
-            "divided_by_half_of_d",
-            f"You divide the scores by {d}/2. The square root of {d} is `{d} ** 0.5`, with two asterisks.",
-            lambda n: n / 2,
-        ),
-        ("multiplied_by_root", f"You multiply the scores by √{d}. Divide them by it.", lambda n: n**-0.5),
-    ):
-        task.changed(name, sentence, {root: change})
+    task.changed_each(
+        ("unscaled", f"The scores are not scaled: divide them by √{d}, where {d} is {width}.", {root: lambda n: 1}),
+        ("divided_by_d", f"You divide the scores by {d}, or by √{d} twice. Divide them once by √{d}.", {root: lambda n: n}),
+        ("divided_by_half_of_d", f"You divide the scores by {d}/2. The square root of {d} is `{d} ** 0.5`, with two asterisks.", {root: lambda n: n / 2}),
+        ("multiplied_by_root", f"You multiply the scores by √{d}. Divide them by it.", {root: lambda n: n**-0.5}),
+    )  # fmt: skip
     if contexts:
         task.changed(
             "scaled_after",

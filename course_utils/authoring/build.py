@@ -18,6 +18,8 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
@@ -33,7 +35,7 @@ from course_utils.authoring.notebook_builder import (
     notebook_of,
     sealed,
 )
-from course_utils.authoring.sources import Target, read_source, read_text, split_answers
+from course_utils.authoring.sources import Cell, Target, read_source, read_text, split_answers
 from course_utils.base.environment import INSTALL
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -45,6 +47,20 @@ MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
 SAID = 100  # characters of a line of an output that has changed
 ANSWERS = f"{LESSONS}/answers.json"
 TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
+
+
+@dataclass
+class Plan:
+    """A notebook to be built, and why. `stop` stops it while it is executed, from any thread."""
+
+    target: Target
+    cells: list[Cell]
+    sums: dict[str, str]
+    before: dict  # the notebook whose outputs hold as far as their checksums are the same; {} if none do
+    state: str
+    why: str
+    equal: bool
+    stop: Callable[[], None] = lambda: None
 
 
 def build(
@@ -82,11 +98,10 @@ def build(
     problems += _readme(root, known, check, say)
     for target in targets:
         try:
-            plans += _plan(root, target, repository, check, everything)
+            plans += _plan(root, target, repository, check, everything, equal)
         except CourseError as problem:
             problems.append(str(problem))
-    plans = [plan | {"equal": equal} for plan in plans]
-    problems += [plan["why"] for plan in plans] if check else _build_all(root, plans, say)
+    problems += [plan.why for plan in plans] if check else _build_all(root, plans, say)
     return list(dict.fromkeys(problems)) + _too_big(root)  # one broken source may concern two notebooks
 
 
@@ -248,7 +263,7 @@ def _what_changed(notebook, sums, reached):
     return ", ".join([] if own else reached.changed()) or "what it is built from"
 
 
-def _plan(root, target, repository, check, everything):
+def _plan(root, target, repository, check, everything, equal):
     """Return what to do for a target: nothing ([]), or one plan with the reason in words."""
     cells = compose(root, target, read_source(root, target.source), repository)
     notebook = _built(root / target.built)
@@ -264,8 +279,7 @@ def _plan(root, target, repository, check, everything):
         "edited": f"{target.built} was edited by hand: put your change into {target.source}, then run {command}.",
         "fresh": "",
     }[state]
-    before = notebook if state == "stale" else None  # its outputs hold as far as their checksums are the same
-    return [{"target": target, "cells": cells, "sums": sums, "before": before, "state": state, "why": why}]
+    return [Plan(target, cells, sums, notebook if state == "stale" else {}, state, why, equal)]
 
 
 # Building
@@ -281,24 +295,24 @@ def _build_all(root, plans, say):
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             for plan in plans:
-                plan.get("stop", bool)()  # bool does nothing: this one doesn't run
+                plan.stop()
             raise
     return problems
 
 
 def _build_one(root, plan, say):
-    target, path, started = plan["target"], root / plan["target"].built, time.monotonic()
-    notebook = notebook_of(target, plan["cells"])
+    target, path, started = plan.target, root / plan.target.built, time.monotonic()
+    notebook = notebook_of(target, plan.cells)
     try:
         path.parent.mkdir(exist_ok=True)
         if target.folder != "exercises":
             notebook = _with_outputs(root, notebook, plan, say)
-        if plan["state"] == "edited":
+        if plan.state == "edited":
             _keep_copy(path, say)
-        if write(path, sealed(notebook, _sums(root, target, plan["cells"], notebook)[0])):
+        if write(path, sealed(notebook, _sums(root, target, plan.cells, notebook)[0])):
             say(f"wrote {target.built} ({time.monotonic() - started:.0f} s)")
     except CellFailed as failed:
-        cell = plan["cells"][failed.place]
+        cell = plan.cells[failed.place]
         first_line = cell.text.split("\n")[0]
         return [f"{target.source}, line {cell.line}: the cell `{first_line}` {failed.reason}."]
     except CourseError as problem:
@@ -310,15 +324,15 @@ def _build_one(root, plan, say):
 
 def _with_outputs(root, notebook, plan, say):
     """Return the notebook with outputs: those that hold are kept, and it runs only where others are needed."""
-    target, before = plan["target"], plan["before"] or {}
-    old, new = _code_cells(before), _code_cells(notebook)
-    known = before.get("metadata", {}).get("course", {}).get("cells", "")
-    pairs = list(zip(known.split(), plan["sums"]["cells"].split(), strict=False))
-    if plan["equal"]:
+    target = plan.target
+    old, new = _code_cells(plan.before), _code_cells(notebook)
+    known = plan.before.get("metadata", {}).get("course", {}).get("cells", "")
+    pairs = list(zip(known.split(), plan.sums["cells"].split(), strict=False))
+    if plan.equal:
         pairs = [("".join(was["source"]), "".join(cell["source"])) for was, cell in zip(old, new, strict=False)]
     hold = next((place for place, (one, other) in enumerate(pairs) if one != other), len(pairs))
     if hold < len(new):
-        notebook = execute(notebook, root, target.folder, CELL_TIMEOUT, handles=plan)
+        notebook = execute(notebook, root, target.folder, CELL_TIMEOUT, on_start=partial(setattr, plan, "stop"))
         tidy(notebook["cells"])
         new = _code_cells(notebook)
     for was, cell in zip(old[:hold], new, strict=False):

@@ -20,7 +20,7 @@ from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
 from course_utils.base.paths import LESSONS, QUESTIONS, folder_of
 
 LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
-SHOWING = [f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"]  # how a question, and a right answer, are shown
+QUESTION, REPORT = f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"  # how each is shown
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 TASK = re.compile(r"""["'](\d\d)\.(\w+)["']""")
 SECTION = re.compile(r"^## \d\d\.(\w+)(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)  # of a file of questions
@@ -231,15 +231,15 @@ def _asked(root, target, text):
     if not ASKS.search(text):
         return []
     ids = TASK.findall(text)
-    tasks = [_module_of(root, number, f"tasks/{name}") for number, name in ids]
-    tasks = [name for name in tasks if (root / f"{name.replace('.', '/')}.py").is_file()]
-    if ids and not tasks:
-        return [*map(_all_of, SHOWING), *(("question", *each) for each in ids)]
-    if ids and target.folder == "solutions":  # a check there says that the answer is right, and tests see to that
-        return [*map(_all_of, SHOWING)]
+    tasks = {each: _module_of(root, each[0], f"tasks/{each[1]}") for each in ids}
+    tasks = {each: name for each, name in tasks.items() if (root / f"{name.replace('.', '/')}.py").is_file()}
+    if ids and (target.folder == "solutions" or not tasks):  # in solutions, tests see to it that every answer is right
+        questions = [each for each in ids if each not in tasks]
+        shown = [QUESTION, REPORT] if questions else [REPORT]
+        return [*map(_all_of, shown), *(("question", *each) for each in questions)]
     of_lesson = sorted((root / folder_of(root, target.number)).glob("tasks/*.py"))  # where a cell names no task
     if tasks:
-        return [*map(_all_of, (LEARNER, *tasks))]
+        return [*map(_all_of, (LEARNER, *tasks.values()))]
     named = [_module_of(root, target.number, f"tasks/{path.stem}") for path in of_lesson]
     return [*map(_all_of, (LEARNER, *named)), ("question", target.number, "*")]
 

@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import tempfile
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -20,13 +21,13 @@ class CellFailed(Exception):
         self.place, self.reason = place, reason
 
 
-def execute(notebook, root: Path, folder: str, timeout: int, handles: dict | None = None):
+def execute(notebook, root: Path, folder: str, timeout: int, on_start: Callable = lambda stop: None):
     """Run all cells of a notebook in a kernel of this Python, in a folder of the course; return it with outputs.
 
     Args:
         notebook: as nbformat has it.
         timeout: seconds for each cell.
-        handles: while it runs, handles["stop"] is a function that stops it, from any thread.
+        on_start: called with a function that stops it, from any thread.
 
     Raises:
         CellFailed: for the first cell that fails or takes too long.
@@ -35,7 +36,7 @@ def execute(notebook, root: Path, folder: str, timeout: int, handles: dict | Non
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
-    at, handles = [0], {} if handles is None else handles
+    at = [0]
     with tempfile.TemporaryDirectory(prefix="course") as sockets:
         client = NotebookClient(
             nbformat.from_dict(notebook),
@@ -50,7 +51,7 @@ def execute(notebook, root: Path, folder: str, timeout: int, handles: dict | Non
         loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
         try:
             task = loop.create_task(client.async_execute(env=environment(root)))
-            handles["stop"] = lambda: loop.call_soon_threadsafe(task.cancel)
+            on_start(lambda: loop.is_closed() or loop.call_soon_threadsafe(task.cancel))
             return loop.run_until_complete(task)
         except CellExecutionError as error:
             words = (error.evalue or "").strip().split("\n")[0].rstrip(".")
@@ -60,7 +61,6 @@ def execute(notebook, root: Path, folder: str, timeout: int, handles: dict | Non
         except RuntimeError as error:
             reason = f"could not be run: {str(error).rstrip('.')}"
         finally:
-            handles.pop("stop", None)
             left = asyncio.all_tasks(loop)  # the client's watch over its kernel, where that was stopped
             for task in left:
                 task.cancel()

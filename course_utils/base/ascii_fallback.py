@@ -1,4 +1,4 @@
-"""Texts for a terminal or a program that cannot write every sign, such as ✗ where it knows ASCII alone: a plain sign takes its place.
+"""Texts for a terminal or a program that cannot write every sign: a plain sign takes the place of one such as ✗.
 
 Half a surrogate pair, which no encoding can write, becomes a question mark. Not here: texts of unknown origin in files and pages
 (`grading/storage/normalise.py`).

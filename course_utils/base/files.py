@@ -32,18 +32,18 @@ def replacing(path: Path, durable: bool = False) -> Iterator[Path]:
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")  # nobody else's, on a shared disk too
     try:
-        with _named(path, draft):
+        with _file_named_in_errors(path, draft):
             yield draft
-        if durable:
-            with open(draft, "r+b") as file:  # Windows flushes no file that is open for reading alone
-                os.fsync(file.fileno())
-        os.replace(draft, path)
+            if durable:
+                with open(draft, "r+b") as file:  # Windows flushes no file that is open for reading alone
+                    os.fsync(file.fileno())
+            os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def _named(path, draft):
+def _file_named_in_errors(path, draft):
     """Let an OSError that names no file, such as that of a full disk, or that names the draft, name the file itself."""
     try:
         yield

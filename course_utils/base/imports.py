@@ -1,7 +1,7 @@
 """Which modules of the course a piece of code depends on, read from its imports without running anything.
 
-A module depends on what it imports, wherever the import stands, and on the `__init__.py` of the folders above that where these hold
-more than a docstring. It does not depend on what else lies in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
+A module depends on what it imports, wherever the import is, and on each `__init__.py` above that which holds more than a docstring.
+It does not depend on what else is in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
 changed, and not when anything has.
 """
 
@@ -46,11 +46,11 @@ def imported(root: Path, code: str, package: tuple[str, ...] = ()) -> set[Path]:
         code: its text.
         package: the folders from root to the code, where its relative imports start.
     """
-    return {root.joinpath(*parts) for parts in _files(root, _names(code, package))}
+    return {root.joinpath(*parts) for parts in _module_files(root, _imported_names(code, package))}
 
 
 @lru_cache(maxsize=1024)
-def _names(code, package):
+def _imported_names(code, package):
     """Return the dotted names that code imports from the package; of `from a import b` both a and a.b, as b may be a module."""
     try:
         tree = ast.parse(code)
@@ -67,7 +67,7 @@ def _names(code, package):
     return tuple(sorted(name for name in names if name.split(".")[0] in PACKAGES))
 
 
-def _files(root, names):
+def _module_files(root, names):
     """For each name the module's file, and the `__init__.py` of each folder above it that runs something, as parts below root."""
     for name in names:
         parts = name.split(".")

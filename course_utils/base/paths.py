@@ -16,9 +16,7 @@ FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for ea
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what lessons are called
-PUBLISHED = (
-    Path(__file__).resolve().parents[1] / "published"
-)  # what a wheel holds of the course's folder beside the code
+PUBLISHED = Path(__file__).resolve().parents[1] / "published"  # the course's folder in a wheel, without the code
 QUESTIONS = "questions.md"  # of a lesson, in its folder
 LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
 
@@ -79,7 +77,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
 def clone_folder() -> Path:
     """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError`."""
     here = current_folder()
-    if found := _around(here, is_clone):
+    if found := _nearest_folder(here, is_clone):
         return found
     raise CourseError(
         f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/)."
@@ -87,12 +85,12 @@ def clone_folder() -> Path:
 
 
 def workspace_folder() -> Path:
-    """Return the folder that my_course lies in, or will: the clone around here, else that of copies made before, else the current one.
+    """Return the folder that my_course is or will be in: the clone around here, else the folder of earlier copies, else the current one.
 
     Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
     """
     here = current_folder()
-    if found := _around(here, is_clone, _holds_copies):
+    if found := _nearest_folder(here, is_clone, _holds_copies):
         return found
     if not PUBLISHED.is_dir():
         return clone_folder()
@@ -107,11 +105,11 @@ def workspace_folder() -> Path:
 
 def course_folder() -> Path:
     """Return the folder that the built notebooks lie in: the clone around here, else the installed course. Raises `CourseError`."""
-    return _around(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
+    return _nearest_folder(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
 
 
 def course_of(workspace: Path) -> Path:
-    """Return the folder that the built notebooks lie in for whoever has their copies in `workspace`: a clone has its own."""
+    """Return the folder of the built notebooks for whoever has copies in `workspace`. A clone has its own."""
     return workspace if is_clone(workspace) or not PUBLISHED.is_dir() else PUBLISHED
 
 
@@ -139,7 +137,7 @@ def current_folder() -> Path:
         raise CourseError("the current folder is gone: change into the folder of the course.") from None
 
 
-def _around(here, *kinds):
+def _nearest_folder(here, *kinds):
     """Return the nearest folder of the first of these kinds that is `here` or above it, None where there is none."""
     around = (here, *here.parents)
     return next((folder for is_it in kinds for folder in filter(is_it, around)), None)
@@ -161,7 +159,7 @@ def learners_folder() -> Path:
     if named := os.environ.get("COURSE_HOME"):
         return Path(named)
     here = Path.cwd()
-    return _around(here, is_clone, _holds_copies, _holds_work) or here
+    return _nearest_folder(here, is_clone, _holds_copies, _holds_work) or here
 
 
 def names_in(root: Path, folder: str) -> list[str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-SECONDS = 30  # at least, between two lines
+SECONDS = 10  # at least, between two lines
 PATIENCE = 2  # seconds that a cell of a notebook computes before it shows a bar
 _cell = {"number": None, "began": 0.0}  # of a notebook: the one that has asked for a bar last, and when it did so first
 

@@ -28,7 +28,7 @@ def cut(text: str, at_most: int) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like one, or begins most like it, as a question in brackets; "" where none does."""
+    """Return the known name that is most like this one, or begins most like it, as a question in brackets; "" for none."""
     known = list(known)
     close = get_close_matches(name, known, 1)
     if not close and len(name) > 2:

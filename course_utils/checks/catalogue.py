@@ -1,8 +1,8 @@
 """Finds lessons, tasks and questions in the package of the lessons; judges nothing. The rest of the course asks here: nothing imports a lesson.
 
 `lesson_NN_title/__init__.py` declares the `lesson`, `questions.md` its questions and predictions, and each module of `tasks/` one `task`;
-modules whose names begin with an underscore hold what several tasks share. Tasks come in the order of their answers in `answers.json`, which
-the build writes in the order of the exercises; one that has not been built yet comes last.
+modules whose names begin with an underscore hold what several tasks share. Tasks have the order of their exercises, in which the build
+writes `answers.json`. A task that is not built yet comes last.
 """
 
 import json
@@ -64,17 +64,17 @@ def tasks_of(number: str) -> list[Task]:
 @cache
 def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
     """Return the questions of one lesson, in order; none where it has no file of questions."""
-    return tuple(_asked_in(number)[0])
+    return tuple(_read_questions(number)[0])
 
 
 @cache
 def predictions_of(number: str) -> tuple[Prediction, ...]:
     """Return what is to be predicted in one lesson."""
-    return tuple(_asked_in(number)[1])
+    return tuple(_read_questions(number)[1])
 
 
 @cache
-def _asked_in(number):
+def _read_questions(number):
     path = Path(_package(number).__file__).with_name(QUESTIONS)
     return read_questions(path, number) if path.is_file() else ((), ())
 
@@ -112,7 +112,7 @@ def own_mistakes() -> list[Own]:
 
 @cache
 def imports_of(task_id: str) -> str:
-    """Return the imports of the exercises that a task is among, one a line; none where the exercises are not handed out."""
+    """Return the imports of a task's exercises, one a line. There are none if the exercises are not handed out."""
     page = Path(_package(number_of(task_id.partition(".")[0])).__file__).with_name("exercises.py")
     lines = page.read_text(encoding="utf-8") if page.is_file() else ""
     return "\n".join(re.findall(r"^(?:from|import) .*$", lines, re.MULTILINE))
@@ -135,6 +135,11 @@ def load_prediction(prediction_id: str) -> Prediction:
     """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
     known = {each.id: each for number in lessons() for each in predictions_of(number)}
     if prediction_id not in known:
+        number = number_of(prediction_id.partition(".")[0])
+        if prediction_id in {each.id for each in asked(number, questions=True)}:
+            raise CourseError(f'{prediction_id} is not a prediction: answer it with `check("{prediction_id}", …)`.')
         meant = did_you_mean(prediction_id, known)
-        raise CourseError(f'There is no prediction "{prediction_id}"{meant}. There are {", ".join(known)}.')
+        here = [name for name in known if name.startswith(f"{number}.")]
+        there = f"Lesson {number} has {', '.join(here)}." if here else "An id begins with its lesson, as in `02.cold`."
+        raise CourseError(f'There is no prediction "{prediction_id}"{meant}. {there}')
     return known[prediction_id]

@@ -34,10 +34,10 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
     for change in changes:
         old, arrow, new = change.partition(ARROW)
         if arrow:
-            before, after = _parsed(old, change)[0], _parsed(new, change)
+            before, after = _parse(old, change)[0], _parse(new, change)
             patterns += [(before, after, change), *_of_keyword(before, after, change)]
         elif match := ASSIGNS.fullmatch(change):
-            arguments.append((match[1], _parsed(match[2], change)[0], change))
+            arguments.append((match[1], _parse(match[2], change)[0], change))
         else:
             raise CourseError(f"`{change}` is no change: write `old -> new`, or `name := value` for an argument")
     replacing = _Replacing(patterns)
@@ -55,7 +55,7 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
     return ast.unparse(ast.fix_missing_locations(ast.Module(body=[*needed, *tree.body], type_ignores=[]))) + "\n"
 
 
-def _parsed(code, change):
+def _parse(code, change):
     """Return a piece of code as its statements, or as its one expression."""
     try:
         body = ast.parse(code.strip()).body

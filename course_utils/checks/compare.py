@@ -29,6 +29,13 @@ class Finding:
     expected: object = None
     received: object = None
     steady: bool = True
+    altered: str = ""  # said before it, of an input that the answer alters
+    hints: tuple[str, ...] = ()  # said after it
+
+    @property
+    def text(self) -> str:
+        """All that is said of it."""
+        return self.altered + " — ".join(filter(None, (self.sentence, " ".join(self.hints))))
 
 
 def scale(expected: torch.Tensor) -> float:
@@ -58,7 +65,7 @@ def difference(
         return Finding("type", "Your function returned nothing (None). Is a `return` missing?")
     if isinstance(result, tuple):
         return _in_parts(expected, received, result, reach or [None] * len(expected))
-    name, letters = _named(result)
+    name, letters = _name_and_letters(result)
     if isinstance(expected, torch.Tensor):
         return _in_tensor(expected, received, name, letters, 0 if reach is None else reach)
     if isinstance(expected, bool):
@@ -80,16 +87,16 @@ def difference(
     return _in_list(expected, received, name)
 
 
-def _named(result):
+def _name_and_letters(result):
     """Return a result's name and its shape's letters; the name of an entry may hold a space, and is followed by no shape."""
     name, _, letters = (result, "", "") if result.endswith("]") else result.partition(" ")
     return name, letters
 
 
-def _part(expected, received, result, reach=None):
+def _in_part(expected, received, result, reach=None):
     """Return the first thing wrong with one part of a value."""
     if received is None and expected is not None:
-        return Finding("type", f"{_named(result)[0]} is None.")
+        return Finding("type", f"{_name_and_letters(result)[0]} is None.")
     return difference(expected, received, result, reach)
 
 
@@ -122,18 +129,18 @@ def _in_list(expected, received, name):
     if len(received) != len(expected):
         return Finding("shape", f"{name} has length {len(received)}, expected {len(expected)}.", expected, received)
     for place, (e, r) in enumerate(zip(expected, received, strict=True)):
-        finding = _entry(e, r, f"{name}[{place}]")
+        finding = _in_entry(e, r, f"{name}[{place}]")
         if finding:
             return replace(finding, expected=expected, received=received)
     return None
 
 
-def _entry(expected, received, name):
+def _in_entry(expected, received, name):
     """Return the first thing wrong with an entry of a list or a dict, where a tensor does not pass for a number."""
     if isinstance(received, torch.Tensor) and isinstance(expected, (bool, int, float)):
         sentence = f"{name} is a tensor; a plain Python number was expected: `.item()` or `.tolist()` makes one."
         return Finding("type", sentence)
-    return _part(expected, received, name)
+    return _in_part(expected, received, name)
 
 
 def _as_float(number):
@@ -152,7 +159,7 @@ def _in_parts(expected, received, result, reach):
         )
     if len(received) != len(expected):
         return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
-    found = [_part(*part) for part in zip(expected, received, result, reach, strict=True)]
+    found = [_in_part(*part) for part in zip(expected, received, result, reach, strict=True)]
     found = [finding for finding in found if finding]
     return min(found, key=lambda finding: KINDS.index(finding.kind), default=None)
 
@@ -210,7 +217,7 @@ def _in_dict(expected, received, name):
         return Finding("type", f"Your function returned {describe(received)}; a dict was expected.")
     missing = [key for key in expected if key not in received]
     extra = [key for key in received if key not in expected]
-    both = (_entry(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
+    both = (_in_entry(expected[key], received[key], f"{name}[{key!r}]") for key in expected if key in received)
     found = sorted(filter(None, both), key=lambda finding: KINDS.index(finding.kind))
     if found and found[0].kind == "type":
         return replace(found[0], expected=expected, received=received)
@@ -232,14 +239,14 @@ def describe(value: object) -> str:
     if isinstance(value, Opaque):
         return f"an object of type {value.name}"
     if isinstance(value, (bool, int, float, str)):
-        text = _written(value)
+        text = _short_repr(value)
         return text if len(text) <= 60 else f"{text[:60]}…"
     if value is None:
         return "None"
     return f"a {type(value).__name__} of {len(value)}"
 
 
-def _written(value):
+def _short_repr(value):
     try:
         return repr(value)
     except ValueError:  # Python refuses to write out more than some thousand digits

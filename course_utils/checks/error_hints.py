@@ -14,7 +14,7 @@ from keyword import kwlist
 import torch
 
 from course_utils.checks.running.contract import Case, Failure, Outcome, is_float
-from course_utils.checks.task import Task
+from course_utils.checks.task import Mistake, Task
 
 PRODUCT = "in a matrix product the last axis on the left must be as long as the second to last on the right"
 WHOLE = "ids and indices must be whole numbers: `.long()` converts them."
@@ -123,19 +123,21 @@ INSIDE = {
     "'tuple' object": (".", tuple),
 }
 AT_MOST = 300  # characters of a message or a line that are searched with patterns: both may be made to take for ever
+REVERSED = "all_axes_reversed"  # the name of this mistake in tasks, too
 ALIKE = 0.7  # of get_close_matches, from which a name is taken for another one misspelt
 
 
-def hint_for_error(task: Task, case: Case, failure: Failure) -> str:
-    """Return what the message of an exception means, as far as it is known; else nothing."""
+def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]:
+    """Return what the message of an exception means and what the lines show, as far as it is known."""
+    if hint := misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure):
+        return (hint,)
     words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
     if "values to unpack" in failure.message:
-        words = _unpacked(failure)
+        words = _wrong_count_of_names(failure)
     if "recursion" in failure.message and hasattr(torch, task.answer_name):
         words += f" If you mean PyTorch's function of this name, write `torch.{task.answer_name}`."
-    if turned := _turned(task, case, failure):
-        words = f"{words} {turned[1]}".strip()
-    return misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure) or words
+    _, reversal = _reversal(task, case, failure) or (0, "")
+    return tuple(filter(None, (words, reversal)))
 
 
 # Names and arguments, which are the answer's own, whatever it was given
@@ -143,11 +145,11 @@ def hint_for_error(task: Task, case: Case, failure: Failure) -> str:
 
 def misspelt(task: Task, case: Case, failure: Failure) -> str:
     """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
-    return _arguments(task, case, failure) or _no_such_name(task, failure) or _nothing_inside(failure)
+    return _wrong_arguments(task, case, failure) or _no_such_name(task, failure) or _no_attribute(failure)
 
 
-def _arguments(task, case, failure):
-    """Return which arguments an exercise hands over, where the answer itself does not take them: no line of it was run."""
+def _wrong_arguments(task, case, failure):
+    """Return which arguments an exercise hands over, if the answer does not take them. No line of it has run then."""
     if not re.search(r"\(\) (takes|missing) .* argument", failure.message) or len(lines_of(failure)) > 1:
         return ""
     given = task.names[: len(case.args)]
@@ -165,50 +167,50 @@ def _no_such_name(task, failure):
         return ""
     name = found[1] or found[2]
     if name in IMPORTS:
-        return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torchs_own(name, failure)}"
-    near = {*_names(failure), *(task.names if found[1] else ())}
-    if close := _close(name, near - {name, *kwlist}):
+        return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torch_hint(name, failure)}"
+    near = {*_names_around(failure), *(task.names if found[1] else ())}
+    if close := _closest_name(name, near - {name, *kwlist}):
         return f"did you mean `{close}`?"
     if found[2]:
         return f"{name} has no value before this line. Was it assigned inside an `if` or a loop that did not run?"
-    if elsewhere := _elsewhere(name):
+    if elsewhere := _in_another_module(name):
         return f"did you mean `{elsewhere}`?"
-    if close := _close(name, dir(builtins)):
+    if close := _closest_name(name, dir(builtins)):
         return f"did you mean `{close}`?"
     return "no earlier line, and no cell that has been run, defines it."
 
 
-def _names(failure):
+def _names_around(failure):
     """Return the names in the lines around a failure, without attributes."""
     return re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", " ".join(text for _, text, _ in lines_of(failure)))
 
 
-def _torchs_own(alias, failure):
-    """Return that PyTorch has what a line takes from a module that is not imported, where it has it by the same name."""
+def _torch_hint(alias, failure):
+    """Return a hint if PyTorch has what a line takes from a module that is not imported, by the same name; else ""."""
     here = " ".join(text for _, text, here in lines_of(failure) if here)
     wanted = re.search(rf"\b{alias}\.(\w{{1,60}})", here)
     return f" PyTorch has it too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
 
 
-def _nothing_inside(failure):
+def _no_attribute(failure):
     found = re.search(r"((?:module )?'[\w.]{1,60}'(?: object)?) has no attribute '(\w{1,60})'", failure.message)
     if not found or found[1] not in INSIDE:
         return ""
     (prefix, thing), name = INSIDE[found[1]], found[2]
     if prefix == "." and hasattr(builtins, name):
         return f"`{name}` is a function: write `{name}(…)`."
-    elsewhere = _elsewhere(name) if prefix != "." else ""
-    close = _close(name, [each for each in dir(thing) if not each.startswith("_")])
+    elsewhere = _in_another_module(name) if prefix != "." else ""
+    close = _closest_name(name, [each for each in dir(thing) if not each.startswith("_")])
     return f"did you mean `{elsewhere or prefix + close}`?" if elsewhere or close else ""
 
 
-def _elsewhere(name):
+def _in_another_module(name):
     """Return a name with the module of PyTorch's, or Python's `math`, that has it; "" where none has."""
     modules = ((prefix, thing) for prefix, thing in INSIDE.values() if prefix != ".")
     return next((prefix + name for prefix, thing in modules if name in vars(thing)), "")
 
 
-def _close(name, names):
+def _closest_name(name, names):
     """Return the name that another one is most like, capitals aside; "" where it is like none."""
     small = {}
     for each in sorted(names):
@@ -220,20 +222,15 @@ def _close(name, names):
 # What the lines around the place show
 
 
-def hint_for_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> str:
-    """Return a hint for the line that raised, or ""."""
+def mistake_in_a_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Mistake | None:
+    """Return the Mistake that the lines around an exception show, or None."""
     for case, outcome in zip(cases, outcomes, strict=False):
-        if outcome.failure and (turned := _turned(task, case, outcome.failure)):
-            return f"In line {turned[0]}, {turned[1]}"
-    return ""
+        if outcome.failure and (found := _reversal(task, case, outcome.failure)):
+            return Mistake(REVERSED, "In line {}, {}".format(*found))
+    return None
 
 
-def without_slip(sentence: str, slip: str) -> str:
-    """Return the sentence on an exception without the part that `hint_for_line` repeats."""
-    return sentence.replace(slip.partition(", ")[2], "").rstrip(" —")
-
-
-def _turned(task, case, failure):
+def _reversal(task, case, failure):
     """Return (number of a line, what `.T` does in it) where it turns a tensor of three axes; else None."""
     axes = {name: arg.dim() for name, arg in zip(task.names, case.args, strict=False) if isinstance(arg, torch.Tensor)}
     axes |= dict.fromkeys((match[1] for _, text, _ in lines_of(failure) if (match := re.match(r"\s*(\w+) =", text))), 0)
@@ -241,14 +238,12 @@ def _turned(task, case, failure):
         of_three = here and "batch2" in failure.message and text.count("@") == 1  # as both sides of this product are
         for name in re.findall(r"(\w+)\.T\b", text.partition("#")[0]):
             if (axes.get(name) or 3 * of_three) > 2:
-                return (
-                    number,
-                    f"`{name}.T` reverses the order of all axes, the batch included. `.mT` swaps only the last two.",
-                )
+                hint = f"`{name}.T` reverses the order of all axes, the batch included. `.mT` swaps only the last two."
+                return number, hint
     return None
 
 
-def _unpacked(failure):
+def _wrong_count_of_names(failure):
     """Return what to say where another number of values comes than there are names on the left."""
     if any(here and re.search(r"\.shape\b|\.size\(\)", text) for _, text, here in lines_of(failure)):
         return "a shape has one number for each axis, and there are not as many axes as names on the left."

@@ -25,7 +25,7 @@ class Expected:
     """What the truth and the named mistakes give on a task's cases, run once: for many answers on the same cases."""
 
     def __init__(self, task: Task, cases: Sequence[Case]) -> None:
-        self.truth = _truth(task, cases)
+        self.truth = _right_outcomes(task, cases)
         self.task, self.cases = task, cases
         self._mistakes: dict[tuple[str, int], Outcome] = {}
         self._reaches: dict[tuple[int, bool], torch.Tensor | list | None] = {}
@@ -58,7 +58,7 @@ class Expected:
         if (place, gradients) not in self._reaches:
             case, moved = replace(self.cases[place], gradient=gradients), []
             for turn in range(PERTURBATIONS):
-                args = map_given(lambda leaf, turn=turn: _last_digit(leaf, turn), case.args)
+                args = map_given(lambda leaf, turn=turn: _with_last_digit_altered(leaf, turn), case.args)
                 moved += run_oracle(self.task, [replace(case, args=args)])
             single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
             moved += [
@@ -67,22 +67,22 @@ class Expected:
                 if outcome.status == "value"
             ]
             right, *others = [each.gradients if gradients else each.value for each in (self.truth[place], *moved)]
-            self._reaches[place, gradients] = _farthest(right, others)
+            self._reaches[place, gradients] = _largest_distance(right, others)
         return self._reaches[place, gradients]
 
 
-def _last_digit(leaf, turn):
+def _with_last_digit_altered(leaf, turn):
     if not is_float(leaf) or bool(((leaf == 0) | (leaf == 1)).all()):  # labels and masks are exact, not rounded
         return leaf
     exact = leaf.double()
     return exact * (1 + 2**-23 * (exact * 12345.678 + turn).sin().sign())
 
 
-def _farthest(right, others):
+def _largest_distance(right, others):
     """Return a tree like `right` with the largest distance of its numbers from the others'; 0 for leaves that are not numeric tensors."""
     if isinstance(right, (list, tuple)):
         alike = all(isinstance(other, (list, tuple)) and len(other) == len(right) for other in others)
-        return [_farthest(r, [other[i] for other in others]) for i, r in enumerate(right)] if alike else None
+        return [_largest_distance(r, [other[i] for other in others]) for i, r in enumerate(right)] if alike else None
     if not is_float(right) or not all(is_float(other) and other.shape == right.shape for other in others):
         return None
     off = max((other - right).abs().nan_to_num(0, 0, 0).max().item() for other in others) if right.numel() else 0
@@ -115,7 +115,7 @@ def run_oracle(task: Task, cases: Sequence[Case]) -> list[Outcome]:
     return run(task.oracle_function, cases, 60, task.candidate, repeated=False, tracer=NULL_TRACER)
 
 
-def _truth(task, cases):
+def _right_outcomes(task, cases):
     outcomes = run_oracle(task, cases)
     for case, outcome in zip(cases, outcomes, strict=True):
         right = case.raises in outcome.failure.kinds if case.raises and outcome.failure else outcome.status == "value"

@@ -44,13 +44,13 @@ A_TRUTH_VALUE = ["one", (torch.Size(()), True)]
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """The computation that a relation starts from. `of(args)` returns its value; `exact`: from float64 arguments.
+    """The computation that a relation starts from. `compute(args)` returns its value; `exact`: from float64 arguments.
 
     `kind` is "truth", "mistake", "changed", "stopped" or "two"; `text` says what is wrong.
     """
 
     kind: str
-    of: Callable
+    compute: Callable
     text: str = ""
     exact: bool = True
     default: tuple = ()  # (place of an argument, its value where a case leaves it out)
@@ -97,7 +97,7 @@ class Evaluator:
     @cached_property
     def of_arguments(self) -> list[Baseline]:
         """The right answer for altered arguments."""
-        right = self._variant({}) if self.task.steps_function else self.truth.of
+        right = self._variant({}) if self.task.steps_function else self.truth.compute
         return [
             Baseline("changed", lambda args, change=change: right(change(args)), text)
             for text, change, *_ in self._argument_changes
@@ -132,7 +132,7 @@ class Evaluator:
             if isinstance(parameter.default, (int, float)):
                 for value in DEFAULTS:
                     text = f"with {value:g} as the default of {parameter.name}"
-                    found.append(Baseline("changed", self.truth.of, text, default=(place, value)))
+                    found.append(Baseline("changed", self.truth.compute, text, default=(place, value)))
         return found
 
     @cached_property
@@ -157,22 +157,23 @@ class Evaluator:
         found = []
         for a, b in combinations(composed, 2):
             if a.function.changes.keys().isdisjoint(b.function.changes):
-                of = lambda args, both=self.task.variant({**a.function.changes, **b.function.changes}): both(*args)  # noqa: B008, E731
-                found.append(Baseline("two", of, f"The first: “{a.sentence}” The second: “{b.sentence}”", exact=False))
+                both = self.task.variant({**a.function.changes, **b.function.changes})
+                text = f"The first: “{a.sentence}” The second: “{b.sentence}”"
+                found.append(Baseline("two", lambda args, both=both: both(*args), text, exact=False))
         often = [change for change in self._step_changes if change.often]
         for a, b in combinations(often, 2):
             if a.step != b.step:
-                of = self._variant({a.step: a.function, b.step: b.function})
-                found.append(Baseline("two", of, f"The right computation gives it {a.text}, and {b.text}."))
+                both = self._variant({a.step: a.function, b.step: b.function})
+                found.append(Baseline("two", both, f"The right computation gives it {a.text}, and {b.text}."))
         for mistake in self.mistakes:
             for text, change, *_ in (change for change in self._argument_changes if change.often):
-                of = lambda args, mistake=mistake, change=change: mistake.of(change(args))  # noqa: E731
+                both = lambda args, mistake=mistake, change=change: mistake.compute(change(args))  # noqa: E731
                 sentence = f"The first: “{mistake.text}” The second: you compute it {text}."
-                found.append(Baseline("two", of, sentence, exact=False))
-        return found[: STEPS_AT_MOST // self._length]
+                found.append(Baseline("two", both, sentence, exact=False))
+        return found[: STEPS_AT_MOST // self._step_count]
 
     @cached_property
-    def _length(self):
+    def _step_count(self):
         """The number of steps of the reference computation on the example, counting each iteration of a loop."""
         if not self.task.steps_function:
             return 1
@@ -194,7 +195,7 @@ class Evaluator:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a mistake may get arguments that it was not written for
-                value = plain(baseline.of(_as_given(args)))
+                value = plain(baseline.compute(_as_given(args)))
                 read = self.task.canonical_function
                 return _value(read(self.cases[place], value) if read else value)
         except Exception:  # whatever an altered argument or step leads to
@@ -351,23 +352,23 @@ def find(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) ->
     received = [_value_of(outcome) for outcome in outcomes]
     if any(received[place] is None or evaluator.at(evaluator.truth, place) is None for place in ordinary):
         return None
-    ordinary.sort(key=lambda place: _numbers(received[place]))
+    ordinary.sort(key=lambda place: _count_finite(received[place]))
     off = [place for place in ordinary if not _same(evaluator.at(evaluator.truth, place), received[place])]
     seen = [place for place in off if received[place] is not FAILED]
-    if sum(_numbers(received[place]) for place in seen) < AT_LEAST:
+    if sum(_count_finite(received[place]) for place in seen) < AT_LEAST:
         return None
-    probe = next((place for place in seen if _numbers(received[place]) >= AT_LEAST), seen[-1])
+    probe = next((place for place in seen if _count_finite(received[place]) >= AT_LEAST), seen[-1])
     pairs = pairs and any(evaluator.at(evaluator.truth, place).shapes != A_TRUTH_VALUE for place in ordinary)
-    for hypotheses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_two] if pairs else [])):
+    for hypotheses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_pairs] if pairs else [])):
         found = hypotheses(evaluator, probe, off, received)
         fits = [hypothesis for hypothesis in found if _fits_all(hypothesis, evaluator, ordinary, received)]
         if fits and hypotheses is _arguments:  # doubled scores tell nobody whether it was the query that was doubled
-            further_on = _fitting(evaluator, evaluator.of_step_results, probe, received)
+            further_on = _fitting_hypotheses(evaluator, evaluator.of_step_results, probe, received)
             fits = [
                 hypothesis for hypothesis in further_on if _fits_all(hypothesis, evaluator, ordinary, received)
             ] or fits
         if fits:
-            return fits[0] if _one(fits, expected) else None
+            return fits[0] if _agree_on_fresh_inputs(fits, expected) else None
     return None
 
 
@@ -375,12 +376,12 @@ def _fits_all(hypothesis, evaluator, places, received):
     return all(_same(hypothesis.at(evaluator, place), received[place]) for place in places)
 
 
-def _numbers(value):
+def _count_finite(value):
     """Count the finite numbers in a value: NaN is no evidence, because any computation that leads to NaN would explain it."""
     return sum(int(part.isfinite().sum()) for part in value.parts)
 
 
-def _one(fits, expected):
+def _agree_on_fresh_inputs(fits, expected):
     """Return whether the relations that fit are one and the same: whether they give the same on fresh inputs."""
     if len(fits) == 1:
         return True
@@ -395,41 +396,41 @@ def _one(fits, expected):
 
 
 def _results(evaluator, probe, off, received):
-    yield from _changed(evaluator, evaluator.truth, probe, off, received)
+    yield from _changes_of(evaluator, evaluator.truth, probe, off, received)
 
 
 def _stopped(evaluator, probe, off, received):
-    yield from _fitting(evaluator, evaluator.stopped, probe, received)
+    yield from _fitting_hypotheses(evaluator, evaluator.stopped, probe, received)
 
 
 def _defaults(evaluator, probe, off, received):
-    yield from _fitting(evaluator, evaluator.of_defaults, probe, received)
+    yield from _fitting_hypotheses(evaluator, evaluator.of_defaults, probe, received)
 
 
 def _arguments(evaluator, probe, off, received):
-    yield from _fitting(evaluator, evaluator.of_arguments, probe, received)
+    yield from _fitting_hypotheses(evaluator, evaluator.of_arguments, probe, received)
 
 
 def _steps(evaluator, probe, off, received):
-    yield from _fitting(evaluator, evaluator.of_steps, probe, received)
+    yield from _fitting_hypotheses(evaluator, evaluator.of_steps, probe, received)
 
 
 def _mistakes(evaluator, probe, off, received):
     for baseline in evaluator.mistakes:
-        for hypothesis in _changed(evaluator, baseline, probe, off, received):
+        for hypothesis in _changes_of(evaluator, baseline, probe, off, received):
             if hypothesis.often:  # any other change may fit by chance what is one mistake of another kind
                 yield hypothesis
 
 
-def _two(evaluator, probe, off, received):
-    yield from _fitting(evaluator, evaluator.pairs, probe, received)
+def _pairs(evaluator, probe, off, received):
+    yield from _fitting_hypotheses(evaluator, evaluator.pairs, probe, received)
 
 
-def _fitting(evaluator, baselines, probe, received):
+def _fitting_hypotheses(evaluator, baselines, probe, received):
     return [Hypothesis(baseline) for baseline in baselines if _same(evaluator.at(baseline, probe), received[probe])]
 
 
-def _changed(evaluator, baseline, probe, off, received):
+def _changes_of(evaluator, baseline, probe, off, received):
     """Yield the hypotheses with a change on top of a baseline that fit the probe."""
     value, answer = evaluator.at(baseline, probe), received[probe]
     if value is None or value.structure != answer.structure:
@@ -455,7 +456,7 @@ def _changed(evaluator, baseline, probe, off, received):
 
 
 def _by_a_number(evaluator, baseline, wrong, off, received):
-    """Give the guess that a base's wrong parts are multiplied by a number, the same or a formula of a size, or that it is added."""
+    """Yield the hypotheses that wrong parts are multiplied by a number, or that it is added. The number may depend on a size."""
     off = [place for place in off if received[place] is not FAILED]
     for text, why_of, measure, apply in (
         ("{{}} times {}", FACTORS, lambda b, r: r / b, lambda b, n: b * n),
@@ -467,7 +468,7 @@ def _by_a_number(evaluator, baseline, wrong, off, received):
         sizes = [sizes_of(evaluator.task, evaluator.args[place]) for place in off]
         if all(isclose(number, numbers[0], rel_tol=1e-4) for number in numbers):
             number = numbers[0]
-            words = text.format(_written(number)).replace("plus -", "minus ")
+            words = text.format(_number_text(number)).replace("plus -", "minus ")
             evidence = next((why for factor, why in why_of.items() if isclose(number, factor, rel_tol=1e-4)), "")
             often = bool(why_of) and any(isclose(number, factor, rel_tol=1e-4) for factor in (-1, 2, 0.5))
             yield Hypothesis(
@@ -476,13 +477,13 @@ def _by_a_number(evaluator, baseline, wrong, off, received):
             continue
         found = formulas(sizes, numbers)
         if len(found) == 1:
-            formula, letter, of = found[0]
-            function = lambda t, case, of=of, apply=apply: apply(t, of(sizes_of(evaluator.task, case.args)))  # noqa: E731
+            formula, letter, of_sizes = found[0]
+            function = lambda t, case, n=of_sizes, apply=apply: apply(t, n(sizes_of(evaluator.task, case.args)))  # noqa: E731
             words = text.format(formula).replace("plus -", "minus ")
-            yield Hypothesis(baseline, words, function, wrong, _shown(letter, sizes, numbers), often=bool(why_of))
+            yield Hypothesis(baseline, words, function, wrong, _evidence(letter, sizes, numbers), often=bool(why_of))
 
 
-def _written(number):
+def _number_text(number):
     """Return a number with four significant digits, or with so many that it does not read as 1 where it is not 1."""
     return next(text for digits in range(4, 18) if (text := f"{number:.{digits}g}") != "1" or number == 1)
 
@@ -501,9 +502,9 @@ def _number(baseline, answer, wrong, measure, apply):
     return number if number and isfinite(number) and all(_alike(apply(b, number), r) for b, r in pairs) else None
 
 
-def _shown(letter, sizes, numbers):
+def _evidence(letter, sizes, numbers):
     """Return the evidence for a formula: the numbers at two different sizes."""
-    a, b = 0, next(i for i, of in enumerate(sizes) if of[letter] != sizes[0][letter])
+    a, b = 0, next(i for i, each in enumerate(sizes) if each[letter] != sizes[0][letter])
     return f" With {letter} = {sizes[a][letter]:g} the number is {numbers[a]:.4g}, with {letter} = {sizes[b][letter]:g} it is {numbers[b]:.4g}."
 
 

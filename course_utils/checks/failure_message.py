@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from course_utils.checks.error_hints import AT_MOST, hint_for_error, misspelt
+from course_utils.checks.compare import Finding
+from course_utils.checks.error_hints import AT_MOST, hints_for_error, misspelt
 from course_utils.checks.expected import USAGE_ERROR
 from course_utils.checks.running.contract import Case, Failure, Outcome
 from course_utils.checks.task import Task
@@ -13,7 +14,16 @@ MAY_BE_ANYTHING = (
 )
 
 
-def failure_message(task: Task, case: Case, outcome: Outcome) -> str:
+def describe_failure(task: Task, case: Case, outcome: Outcome) -> Finding:
+    """Return the Finding on an answer that returned no value."""
+    failure = outcome.failure
+    if outcome.status == "error" and not failure.by_candidate and failure.type != USAGE_ERROR:
+        sentence = f"Your function stops with {failure.type}: {failure.message}"
+        return Finding("error", sentence, hints=hints_for_failure(task, case, failure))
+    return Finding("error", _message(task, outcome))
+
+
+def _message(task, outcome):
     if outcome.status == "timeout" and outcome.waited:
         return "Your function was stopped because it waits and hardly computes. Does it call `sleep`, or wait for a lock, a queue or another thread?"
     if outcome.status == "timeout":
@@ -39,16 +49,12 @@ def failure_message(task: Task, case: Case, outcome: Outcome) -> str:
             f"The candidate raised {outcome.failure.type}, and your test did not catch it. "
             "A candidate that raises is wrong: catch the exception and return False."
         )
-    if outcome.failure.type == USAGE_ERROR:
-        return outcome.failure.message
-    return f"Your function stops with {describe_failure(task, case, outcome.failure)}"
+    return outcome.failure.message
 
 
-def describe_failure(task: Task, case: Case, failure: Failure) -> str:
-    """Return an exception's type and message, and what its author may look at, as far as it is known."""
+def hints_for_failure(task: Task, case: Case, failure: Failure) -> tuple[str, ...]:
+    """Return what the author of an answer that raised an exception may look at, as far as it is known."""
     short = replace(failure, message=failure.message[:AT_MOST])
     if task.candidates and task.suspects:
-        advice = misspelt(task, case, short) or MAY_BE_ANYTHING
-    else:
-        advice = hint_for_error(task, case, short)
-    return f"{failure.type}: {failure.message}{advice and ' — '}{advice}"
+        return (misspelt(task, case, short) or MAY_BE_ANYTHING,)
+    return hints_for_error(task, case, short)

@@ -7,7 +7,7 @@ import torch
 from course_utils.base import trees
 from course_utils.checks.compare import Finding, close, describe, difference, scale
 from course_utils.checks.expected import NEAR, Expected
-from course_utils.checks.failure_message import describe_failure, failure_message
+from course_utils.checks.failure_message import describe_failure, hints_for_failure
 from course_utils.checks.running.contract import Case, Outcome, float_paths, is_float
 from course_utils.checks.task import Task
 
@@ -40,9 +40,9 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
     """Return the first thing that is wrong with the outcome of one case as a Finding, or None."""
     case, right = expected.cases[place], expected.truth[place]
     if case.raises:
-        return _raised_wrong(task, case, outcome)
+        return _wrong_exception(task, case, outcome)
     if outcome.status != "value":
-        return Finding("error", failure_message(task, case, outcome))
+        return describe_failure(task, case, outcome)
     if outcome.unstable:
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
         return Finding("value", again, steady=False)
@@ -50,25 +50,25 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
         return Finding("type", PRINTED)
     result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
-    if finding and _near(finding):
+    if finding and _may_be_rounding(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
     if finding and task.mismatch_function:
         finding = Finding("value", task.mismatch_function(case, right.value, outcome.value))
     if finding and outcome.mode_matters:
         return replace(finding, sentence=f"{finding.sentence} {WRONG_IN_BOTH_MODES}")
-    if finding:
-        return _also_altered(task, case, outcome, finding)
+    if finding:  # an altered input may be why the value is wrong
+        return replace(finding, altered=alters_first(task, case, outcome)) if finding.kind == "value" else finding
     if outcome.mode_matters:
         return Finding("value", OTHER_MODE, steady=False)
     if outcome.changed and outcome.gradient_failure:  # the gradient's failure is a symptom
         return _side_effect(task, case, outcome)
-    finding = _gradient_wrong(task, case, outcome, right)
-    if finding and _near(finding):
-        finding = _gradient_wrong(task, case, outcome, right, expected.reach(place, gradients=True))
+    finding = _wrong_gradient(task, case, outcome, right)
+    if finding and _may_be_rounding(finding):
+        finding = _wrong_gradient(task, case, outcome, right, expected.reach(place, gradients=True))
     return finding or _side_effect(task, case, outcome)
 
 
-def _near(finding):
+def _may_be_rounding(finding):
     """Return whether rounding in float32 might be all that is wrong."""
     expected, received = finding.expected, finding.received
     if not is_float(expected) or not is_float(received) or expected.shape != received.shape:
@@ -76,43 +76,37 @@ def _near(finding):
     return finding.kind in ("value", "gradient") and bool(((expected - received).abs() <= NEAR * scale(expected)).all())
 
 
-def _raised_wrong(task, case, outcome):
+def _wrong_exception(task, case, outcome):
     """Check a case in which the answer should raise an exception; return a Finding, or None."""
     if outcome.status == "value":
         return Finding(
             "value", f"For this input {case.raises} should be raised; your function returned {describe(outcome.value)}."
         )
-    if outcome.status == "error" and case.raises not in outcome.failure.kinds:
-        return Finding(
-            "error", f"For this input {case.raises} should be raised. {failure_message(task, case, outcome)}"
-        )
-    return None if outcome.status == "error" else Finding("error", failure_message(task, case, outcome))
-
-
-def _also_altered(task, case, outcome, finding):
-    """Return a Finding on a value that mentions altered inputs first, because they may be the cause of the wrong value."""
-    if finding.kind != "value" or not outcome.changed:
-        return finding
-    return replace(finding, sentence=f"{alters_first(task, case, outcome)}{finding.sentence}")
+    if outcome.status == "error" and case.raises in outcome.failure.kinds:
+        return None
+    finding = describe_failure(task, case, outcome)
+    if outcome.status == "error":
+        return replace(finding, sentence=f"For this input {case.raises} should be raised. {finding.sentence}")
+    return finding
 
 
 def alters_first(task: Task, case: Case, outcome: Outcome) -> str:
     """Return the sentence that comes first wherever an answer alters its input, "" where it does not."""
-    return f"Your function alters its input {_altered(task, case, outcome)}. " if outcome.changed else ""
+    return f"Your function alters its input {_altered_inputs(task, case, outcome)}. " if outcome.changed else ""
 
 
-def _gradient_wrong(task, case, outcome, right, reach=None):
+def _wrong_gradient(task, case, outcome, right, reach=None):
     if outcome.gradients is None or task.gradient_optional:
         return None
-    if outcome.gradient_failure:
-        if "modified by an inplace operation" in outcome.gradient_failure.message:
+    if failure := outcome.gradient_failure:
+        if "modified by an inplace operation" in failure.message:
             return Finding(
                 "gradient",
                 f"{RIGHT}you write into a tensor whose old numbers PyTorch still needs for the gradient. "
                 "Make a new tensor instead: masked_fill, torch.where, `a = a + b` instead of `a += b`.",
             )
-        sentence = f"{RIGHT}your function fails when gradients are required: {describe_failure(task, case, outcome.gradient_failure)}"
-        return Finding("gradient", sentence)
+        sentence = f"{RIGHT}your function fails when gradients are required: {failure.type}: {failure.message}"
+        return Finding("gradient", sentence, hints=hints_for_failure(task, case, failure))
     rooms = reach or [None] * len(right.gradients)
     for path, expected, received, room in zip(
         float_paths(case.args), right.gradients, outcome.gradients, rooms, strict=True
@@ -154,17 +148,17 @@ def _side_effect(task, case, outcome):
         return None
     return Finding(
         "side effect",
-        f"For this input the result is right, but your function alters its input {_altered(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _in_a_list(case, outcome.changed[0]) else BY_A_TENSOR}",
+        f"For this input the result is right, but your function alters its input {_altered_inputs(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _is_list_altered(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 
-def _altered(task, case, outcome):
+def _altered_inputs(task, case, outcome):
     """Return the names of the inputs that were altered; for anything altered inside a list, the name of the list."""
-    paths = (path[:1] if _in_a_list(case, path) else path for path in outcome.changed)
+    paths = (path[:1] if _is_list_altered(case, path) else path for path in outcome.changed)
     return " and ".join(dict.fromkeys(trees.path_text(task.names, path) for path in paths))
 
 
-def _in_a_list(case, path):
+def _is_list_altered(case, path):
     """Return whether a list itself was altered: a list of tensors is, where it has lost or gained some."""
     argument = case.args[path[0]]
     return isinstance(argument, list) and (len(path) == 1 or not trees.tensors(argument))

@@ -11,12 +11,11 @@ import torch
 from course_utils.base import trees
 from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
-from course_utils.checks.error_hints import without_slip
 from course_utils.checks.expected import Expected, canonicalised
 from course_utils.checks.first_failure import alters_first, first_failure
-from course_utils.checks.match_mistake import match_mistake, match_mistake_at, with_second
+from course_utils.checks.match_mistake import match_mistake, match_mistake_at, match_second
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import GO_ON, Case, Opaque, Outcome, float_paths, holds_float64
+from course_utils.checks.running.contract import GO_ON, Case, Outcome, float_paths, holds_float64
 from course_utils.checks.task import Task
 from course_utils.checks.validate_reply import is_valid_reply
 
@@ -31,19 +30,13 @@ def refuse(task: Task, kind: str, shown: object) -> Report:
         if kind == "callable" and shown:
             sentence = f"{shown} does not derive from nn.Module: begin it with `class {shown}(nn.Module):`."
             return Report(task, "failed", finding=Finding("type", sentence))
-        received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or _told(shown)
+        received = {"callable": "a function", "module": f"an instance of {shown}"}.get(kind) or describe(shown)
         sentence = f"check was given {received}; it needs the class itself, derived from `nn.Module`: `check(…, {task.answer_name})`."
     elif kind == "class":
         sentence = f"check was given the class {shown}; it needs an instance: {shown}()."
     else:
-        sentence = (
-            f"check was given {_told(shown)}; it needs the function itself, without calling it: check(…, my_function)."
-        )
+        sentence = f"check was given {describe(shown)}; it needs the function itself, without calling it: check(…, my_function)."
     return Report(task, "failed", finding=Finding("type", sentence))
-
-
-def _told(shown):
-    return f"an object of type {shown.name}" if isinstance(shown, Opaque) else describe(shown)
 
 
 def judge(
@@ -79,26 +72,24 @@ def judge(
         broken = task.cross_case_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
     if all(cases[i].hazard and outcomes[i].status in ("value", "error") for i, _ in found):
-        return _right(task, cases, outcomes, expected, found)
-    report = _wrong(task, cases, outcomes, expected, found)
+        return _passed_report(task, cases, outcomes, expected, found)
+    report = _failed_report(task, cases, outcomes, expected, found)
     if explaining:
         explain_further(report, expected, raw)
     return report
 
 
-def _wrong(task, cases, outcomes, expected, found):
+def _failed_report(task, cases, outcomes, expected, found):
     """Return the Report on an incorrect answer; `found` lists what is wrong as (index of the outcome, Finding)."""
     unsteady = [(i, finding) for i, finding in found if not finding.steady]
     first, finding = min(unsteady or found, key=lambda item: _urgency(cases[item[0]], item[1]))
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = match_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
-    if (
-        mistake and not mistake.function
-    ):  # a line shows it, and what stops the answer may have said so already: once is enough
-        finding = replace(finding, sentence=without_slip(finding.sentence, mistake.sentence))
-    elif mistake and not expected.of_mistake(mistake, first).changed and (altered := alters_first(task, case, outcome)):
-        finding = replace(finding, sentence=finding.sentence.removeprefix(altered))  # said once
-        mistake = replace(mistake, sentence=altered + mistake.sentence)
+    altered = ""
+    if mistake and not mistake.function:  # a line shows it: its hint is said once
+        finding = replace(finding, hints=tuple(hint for hint in finding.hints if hint not in mistake.sentence))
+    elif mistake and not expected.of_mistake(mistake, first).changed:
+        altered = alters_first(task, case, outcome)
     return Report(
         task,
         "error" if outcome.status != "value" else "failed",
@@ -107,13 +98,14 @@ def _wrong(task, cases, outcomes, expected, found):
         failure=outcome.failure or outcome.gradient_failure if finding.kind in ("error", "gradient") else None,
         printed=outcome.printed,
         mistake=mistake,
+        altered=altered,
         properties=_broken_properties(task, expected, outcomes, first) if _may_break(finding) and not mistake else (),
         values_right=complete and all(finding.kind in ("gradient", "side effect") for _, finding in found),
         only_edges=complete and all(cases[i].edge for i, _ in found),
     )
 
 
-def _right(task, cases, outcomes, expected, at_hazards):
+def _passed_report(task, cases, outcomes, expected, at_hazards):
     """Return the Report on a correct answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
     called = dict.fromkeys(name for outcome in outcomes for name in outcome.called)
     borrowed = tuple(name for name in called if not task.is_offered(name))
@@ -124,26 +116,26 @@ def _right(task, cases, outcomes, expected, at_hazards):
         mistake = mistake or match_mistake_at(task, cases, outcomes, expected, place)
         if task.candidates:
             broken = (_try_property(broken, cases[place], outcomes[place].value) for broken in task.properties)
-            why = mistake.sentence if mistake else next(filter(None, broken), finding.sentence)
+            why = mistake.sentence if mistake else next(filter(None, broken), finding.text)
             remark = f"Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: {why}"
         else:
-            why = mistake.sentence if mistake else finding.sentence
+            why = mistake.sentence if mistake else finding.text
             remark = f"Right, on every input that occurs in the lessons. A remark on one that never does, “{cases[place].name}”: {why}"
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 
 def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outcome]) -> None:
-    """Tell in the Report the relation of an incorrect value to the right one, where it has no name, and where it has one, a second mistake.
+    """Add a second mistake to a Report that names one, or else how the incorrect value is related to the right one.
 
-    A property that is broken says more of an answer that is read first and has no steps, and more of NaN than two mistakes would:
-    its sentence stays.
-    Runs the course's own code alone, on the task's own cases: what an answer returned is only compared.
+    The sentence on a broken property stays where it says more: more than a relation if the value is in canonical form and the task has no
+    steps, more than two mistakes if the value is not finite.
+    Runs only the course's own code, on the task's own cases: what an answer returned is only compared.
     """
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
     read = [canonicalised(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
-    if report.mistake and not report.case.edge and (told := with_second(report.mistake, task, read, expected)):
-        report.message = report.message.replace(*told)
+    if report.named and not report.case.edge and (second := match_second(report.named, task, read, expected)):
+        report.diagnosis = f"{explain.TOGETHER} The first: “{report.named.sentence}” The second: “{second.sentence}”"
     if not wrong_value or report.mistake or report.properties and task.canonical_function and not task.steps_function:
         return
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)
@@ -151,7 +143,8 @@ def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outco
         return
     pairs = not (report.properties and report.kind == "finite")
     if relation := explain.explain(expected, read, pairs):
-        report.tell(relation, alters_first(task, report.case, outcome))
+        report.relation = report.diagnosis = relation
+        report.altered = alters_first(task, report.case, outcome)
 
 
 def _urgency(case, finding):
@@ -162,10 +155,10 @@ def _urgency(case, finding):
 
 
 def _remark(task, cases, outcomes, borrowed):
-    """Something worth saying about a correct answer, or None."""
+    """Return something worth saying about a correct answer, or None."""
     if borrowed:
         return (
-            f"Right, but your function calls the course's own `{borrowed[0]}`, which this exercise does not offer: write it yourself. "
+            f"Right, but your function calls the course's own `{borrowed[0]}`, which this task does not offer: write it yourself. "
             "Where a class is graded, such an answer may earn no points."
         )
     if any(outcome.seeded for outcome in outcomes) and not task.candidates:
@@ -194,11 +187,11 @@ def _may_break(finding):
 
 
 def _broken_properties(task, expected, outcomes, first):
-    """Sentences on the properties that an unknown wrong answer breaks, from the first case, which is shown, or else the next that shows it."""
+    """Return a sentence on each property that a wrong answer breaks: on the case that is shown or, if that does not break it, on the next."""
     looked_at = [
         (case, outcome.value, "" if place == first else f"On another input ({case.name}): ")
         for place, (case, right, outcome) in enumerate(zip(expected.cases, expected.truth, outcomes, strict=False))
-        if outcome.status == "value" and not case.hazard and _of_the_right_size(right.value, outcome.value)
+        if outcome.status == "value" and not case.hazard and _has_the_right_size(right.value, outcome.value)
     ]
     looked_at.sort(key=lambda each: bool(each[2]))
     sentences = []
@@ -208,7 +201,7 @@ def _broken_properties(task, expected, outcomes, first):
     return tuple(filter(None, sentences))
 
 
-def _of_the_right_size(right, value):
+def _has_the_right_size(right, value):
     """Return whether a value's tensors have shapes of the right one's, and its containers hold no more than a few times as much.
 
     What a property computes for another one could take any time and memory: shapes are the answer's to choose.

@@ -7,9 +7,8 @@ import torch
 
 from course_utils.base import trees
 from course_utils.checks.compare import close
-from course_utils.checks.error_hints import hint_for_line
+from course_utils.checks.error_hints import mistake_in_a_line
 from course_utils.checks.expected import Expected
-from course_utils.checks.explain import TOGETHER
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.running.contract import Case, Outcome
 from course_utils.checks.task import Mistake, Task
@@ -20,11 +19,11 @@ def match_mistake(
 ) -> Mistake | None:
     """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
 
-    Where none fits, a line at which the answer stops may show one that any task invites.
-    Five interpretations, strictest first: everything alike, or the values alone, in every case; the same where no hazard is; and the
-    values alike in every ordinary case. In each, the mistake must differ from the truth in what is compared. So an ordinary case rules out at
-    once every mistake that does something else there: first of all those at the places `wrong`, which show the answer wrong. Where the
-    value is right at the first of them, and only a gradient is not, or an input is altered, a mistake that is right there explains nothing.
+    If none fits, the line at which the answer stops may show one that any task invites. There are five interpretations, strictest first:
+    everything is alike in every case; the values are; the same two in every case but hazards; the values are alike in every ordinary case.
+    In each, the mistake must differ from the truth in what is compared. A mistake that does something else in an ordinary case is ruled out
+    at once; the cases `wrong`, in which the answer is wrong, come first. If the value is right in the first of these, a mistake that is
+    right there explains nothing.
     """
     truth, everywhere = expected.truth, range(len(cases))
     safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]
@@ -32,12 +31,12 @@ def match_mistake(
         (m, [expected.of_mistake(m, i) for i in everywhere])
         for m in task.mistakes
         if all(
-            alike_value(_at(outcomes, i), expected.of_mistake(m, i))
+            alike_value(_outcome_at(outcomes, i), expected.of_mistake(m, i))
             for i in dict.fromkeys((*wrong, *ordinary))
             if not cases[i].edge
         )
     ]
-    if _beside(first_failure(task, expected, wrong[0], _at(outcomes, wrong[0]))):
+    if _is_beside_value(first_failure(task, expected, wrong[0], _outcome_at(outcomes, wrong[0]))):
         tried = [(m, theirs) for m, theirs in tried if first_failure(task, expected, wrong[0], theirs[wrong[0]])]
     for alike, keep in (
         (_alike, everywhere),
@@ -48,35 +47,31 @@ def match_mistake(
     ):
 
         def same(a, b, alike=alike, keep=keep):
-            return all(alike(_at(a, i), _at(b, i)) for i in keep)
+            return all(alike(_outcome_at(a, i), _outcome_at(b, i)) for i in keep)
 
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
             return fitting[0] if len(fitting) == 1 else None
-    slip = hint_for_line(task, cases, outcomes)
-    return Mistake("all_axes_reversed", slip) if slip else None
+    return mistake_in_a_line(task, cases, outcomes)
 
 
-def with_second(name: str, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> tuple[str, str] | None:
-    """Return (the sentence of a named mistake, the sentence on it and the only other one that together give the answer's values).
+def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> Mistake | None:
+    """Return the only mistake that gives the answer's values together with the first, or None.
 
-    None where the first alone gives them wherever there is no hazard, and where no other one, or several, would do.
+    None where the first alone gives them wherever there is no hazard.
     """
-    (first,) = [m for m in task.mistakes if m.name == name] or [None]
-    changes = getattr(first and first.function, "changes", None)
+    changes = getattr(first.function, "changes", None)
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
-    fits = lambda mistake: all(alike_value(_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    fits = lambda mistake: all(alike_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
     if not changes or fits(first):
         return None
     others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
     both = [
-        Mistake(f"{name} and {other.name}", other.sentence, task.variant(changes | other.function.changes))
+        Mistake(f"{first.name} and {other.name}", other.sentence, task.variant(changes | other.function.changes))
         for other in others
     ]
-    fitting = [mistake.sentence for mistake in both if fits(mistake)]
-    if len(fitting) != 1:
-        return None
-    return first.sentence, f"{TOGETHER} The first: “{first.sentence}” The second: “{fitting[0]}”"
+    fitting = [mistake for mistake in both if fits(mistake)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def match_mistake_at(
@@ -87,7 +82,7 @@ def match_mistake_at(
     Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
     """
     safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
-    alike = _alike if _beside(first_failure(task, expected, place, outcomes[place])) else alike_value
+    alike = _alike if _is_beside_value(first_failure(task, expected, place, outcomes[place])) else alike_value
     fitting = [
         m
         for m in task.mistakes
@@ -102,15 +97,15 @@ def match_mistake_at(
 def _may_make(mistake, outcomes, expected, i):
     """Return whether an outcome is a mistake's, or the mistake is right there, so that something else may be wrong."""
     theirs = expected.of_mistake(mistake, i)
-    return alike_value(_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
+    return alike_value(_outcome_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
 
 
-def _beside(finding):
+def _is_beside_value(finding):
     """Return whether something other than the value is wrong."""
     return finding is not None and finding.kind in ("gradient", "side effect")
 
 
-def _at(outcomes, i):
+def _outcome_at(outcomes, i):
     return outcomes[i] if i < len(outcomes) else replace(outcomes[-1], status="stopped")
 
 

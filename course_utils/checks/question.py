@@ -23,7 +23,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AnyQuestion:
     """What both kinds of question have. A class's grading treats a question as a task: hence `points` and what follows."""
 
     id: str
@@ -36,7 +36,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class Question(_Asked):
+class Question(_AnyQuestion):
     """A question with options, each a pair: what it says, and why that is right or wrong.
 
     Their order comes from a seed, so that neighbours see the same options under other letters.
@@ -62,7 +62,7 @@ class Question(_Asked):
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
             return Answered("not attempted", f'Put {letters} in place of the dots: `check("{self.id}", "b")`.')
-        letter = answer.strip().strip(".()").lower() if isinstance(answer, str) else None
+        letter = self._letter_of(answer, options)
         if letter not in options:
             return Answered(
                 "not attempted",
@@ -73,9 +73,18 @@ class Question(_Asked):
             return Answered("passed", f"{letter}) is right. {self.right[1]}")
         return Answered("failed", f"{letter}) is not right. {dict(self.wrong)[text]}", text)
 
+    @staticmethod
+    def _letter_of(answer, options):
+        """Return the letter that is meant, also by its option's text, copied with it or alone; None for what is no text."""
+        if not isinstance(answer, str):
+            return None
+        bare = lambda text: " ".join(text.replace("`", "").split()).strip(" .()").lower()  # noqa: E731
+        spellings = {bare(spelt): letter for letter, text in options.items() for spelt in (text, f"{letter}) {text}")}
+        return spellings.get(bare(answer), bare(answer))
+
 
 @dataclass(frozen=True)
-class NumberQuestion(_Asked):
+class NumberQuestion(_AnyQuestion):
     """A question whose answer is a number. `wrong` says why a likely wrong number is wrong, `otherwise` what to say of any other."""
 
     answer: float = 0.0
@@ -111,7 +120,7 @@ class NumberQuestion(_Asked):
         return Answered("failed", f"{number:g} is not right. {self.otherwise}".rstrip())
 
     def _in_thousands(self, answer):
-        """Return what a text such as "12,288" means where thousands are asked for; 0 where it is no such text, or they are not."""
+        """Return the number that a text such as "12,288" stands for; 0 for other texts, and if no thousands are asked for."""
         grouped = isinstance(answer, str) and re.fullmatch(r"[1-9]\d{0,2}([,. ']\d{3})+", answer.strip())
         return float(re.sub(r"\D", "", answer)) if grouped and self.answer >= 1000 else 0
 
@@ -169,10 +178,16 @@ def as_number(value: object) -> float | None:
     if isinstance(value, bool) or value is None or value is ...:
         return None
     try:
-        number = float(value.replace(",", ".") if isinstance(value, str) else value)
-    except (AttributeError, OverflowError, RuntimeError, TypeError, ValueError):
+        number = _in_figures(value) if isinstance(value, str) else float(value)
+    except (ArithmeticError, AttributeError, RuntimeError, TypeError, ValueError):
         return None
     return number if number == number and abs(number) != float("inf") else None
+
+
+def _in_figures(text):
+    """Return the number that a text such as "0,4", "2/5" or "40%" stands for. Raises ValueError or ZeroDivisionError."""
+    above, _, below = text.replace(",", ".").strip().removesuffix("%").partition("/")
+    return float(above) / float(below if "/" in text else 1) / (100 if "%" in text else 1)
 
 
 def shown(answer: object) -> str:

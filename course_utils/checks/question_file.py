@@ -63,8 +63,8 @@ def read_questions(path: Path, number: str) -> tuple[list, list]:
     Raises `CourseError` for the first place that cannot be read, with its line and what was expected there.
     """
     questions, predictions, seen = [], [], set()
-    for line, heading, items in _parts(path.read_text(encoding="utf-8").split("\n")):
-        complain = _complaints(path, line)
+    for line, heading, items in _headings(path.read_text(encoding="utf-8").split("\n")):
+        complain = _error_at(path, line)
         match = HEADING.fullmatch(heading)
         if not match or match[1] != number:
             raise complain(
@@ -84,7 +84,7 @@ def read_questions(path: Path, number: str) -> tuple[list, list]:
     return questions, predictions
 
 
-def _parts(lines):
+def _headings(lines):
     """Yield the line and the text of each heading, with the items below it, of which the first is what is asked."""
     part = None
     for place, line in enumerate(lines, 1):
@@ -93,12 +93,12 @@ def _parts(lines):
                 yield part
             part = place, line.rstrip(), [_Item(place)]
         elif part and line.strip():
-            _take(line.rstrip(), place, part[2])
+            _add_line(line.rstrip(), place, part[2])
     if part:
         yield part
 
 
-def _take(line, place, items):
+def _add_line(line, place, items):
     """Add a line to the item that it belongs to, or as a new item."""
     if match := OPTION.fullmatch(line):
         items.append(_Item(place, match[1], [match[2]]))
@@ -111,14 +111,14 @@ def _take(line, place, items):
         items[-1].text.append(line.strip())
 
 
-def _complaints(path, line):
+def _error_at(path, line):
     return lambda what: CourseError(f"{path}, line {line}: {what}.")
 
 
 def _question(name, title, asked, options, path):
     pairs = []
     for item in options:
-        complain = _complaints(path, item.line)
+        complain = _error_at(path, item.line)
         if item.mark == "-":
             raise complain("an option begins with `- [ ]`, or `- [x]` if it is right")
         if not item.why:
@@ -127,13 +127,13 @@ def _question(name, title, asked, options, path):
     right = [(text, why) for mark, text, why in pairs if mark == "x"]
     wrong = [(text, why) for mark, text, why in pairs if mark == " "]
     if len(right) != 1:
-        raise _complaints(path, asked.line)(f"{name} needs one option that begins with `- [x]`, and has {len(right)}")
+        raise _error_at(path, asked.line)(f"{name} needs one option that begins with `- [x]`, and has {len(right)}")
     text = " ".join(asked.text)
     if not (number := NUMBER.fullmatch(right[0][0])):
         return Question(name, title, text, right=right[0], wrong=tuple(wrong))
     others = {text: why for text, why in wrong if text != OTHERWISE}
     if odd := [text for text in others if as_number(text) is None]:
-        raise _complaints(path, asked.line)(f"{name} asks for a number, and its option {odd[0]!r} is none")
+        raise _error_at(path, asked.line)(f"{name} asks for a number, and its option {odd[0]!r} is none")
     return NumberQuestion(
         name,
         title,
@@ -141,19 +141,19 @@ def _question(name, title, asked, options, path):
         answer=float(number[1]),
         tolerance=float(number[2] or 0),
         why=right[0][1],
-        wrong={float(text): why for text, why in others.items()},
+        wrong={as_number(text): why for text, why in others.items()},
         otherwise=dict(wrong).get(OTHERWISE, ""),
     )
 
 
 def _prediction(name, asked, choices, path):
     if not asked.why:
-        raise _complaints(path, asked.line)(
+        raise _error_at(path, asked.line)(
             f"{name} needs a line that begins with `> ` and says why the result is what it is"
         )
     for item in choices:
         if item.mark != "-" or item.why:
-            raise _complaints(path, item.line)(
+            raise _error_at(path, item.line)(
                 "a choice of a prediction begins with `- ` and has no explanation of its own"
             )
     return Prediction(name, " ".join(asked.text), " ".join(asked.why), tuple(" ".join(item.text) for item in choices))

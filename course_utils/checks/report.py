@@ -26,7 +26,7 @@ NAN_AT_MOST = 3  # places told in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
 LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
-NOTHING_YET = "There is nothing to check yet. Replace `raise NotImplementedError` with your answer, run that cell, then run this one again."
+NOTHING_YET = "There is nothing to check yet. Write your answer where the exercise has `raise NotImplementedError`, run that cell, then run this one again."
 PLACEHOLDER_LEFT = (
     "Your code is there, but so is the exercise's placeholder `raise NotImplementedError`, and your function reaches it. "
     "Delete that line, make sure that your function returns its result, run the cell, then run this one again."
@@ -34,14 +34,16 @@ PLACEHOLDER_LEFT = (
 
 
 class Report:
-    """The verdict on an answer.
+    """The verdict on an answer, and the parts of what is said of it.
 
-    `state` is "not attempted", "error", "failed" or "passed"; `mistake` is the diagnosed mistake's name or None;
-    `relation` is the sentence on how a value without such a name hangs together with the right one, or None;
-    `message` is the sentence shown; `kind` is what was wrong first (type, shape, finite, value, gradient,
-    side effect, error) or None; `borrowed` names functions of the course's own that a correct answer calls though its exercise does
-    not offer them; `values_right` tells that a gradient or a side effect is all that is wrong, `only_edges` that
-    ordinary inputs are not affected, `hazard` that a correct answer goes wrong on an input which no lesson builds.
+    `state` is "not attempted", "error", "failed" or "passed". `kind` is what is wrong first: type, shape, finite, value, gradient,
+    side effect or error. `named` is the mistake that was recognised, `mistake` its name; `relation` is the sentence on how another
+    value is related to the right one. Each of these may be None.
+    `message` is said first: the `remark` if there is one; else `altered`, that the answer alters an input, and the `diagnosis`, a mistake,
+    two mistakes or a relation; else what is wrong first, and the broken `properties`.
+    `borrowed` names functions of the course's own that a correct answer calls though its exercise does not offer them. `values_right`:
+    only a gradient or a side effect is wrong. `only_edges`: ordinary inputs are not affected. `hazard`: a correct answer goes wrong on
+    an input that no lesson builds.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Report:
         printed: str = "",
         mistake: Mistake | None = None,
         properties: tuple[str, ...] = (),
+        altered: str = "",
         remark: str | None = None,
         borrowed: tuple[str, ...] = (),
         values_right: bool = False,
@@ -62,42 +65,46 @@ class Report:
     ) -> None:
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
-        self.mistake = mistake.name if mistake else None
+        self.named, self.mistake = mistake, mistake.name if mistake else None
+        self.altered, self.diagnosis = altered, mistake.sentence if mistake else ""
         self.values_right, self.only_edges, self.hazard = values_right or state == "passed", only_edges, hazard
         self.relation: str | None = None
         self.borrowed, self.properties = borrowed, properties
-        self.message = mistake.sentence if mistake else " ".join((finding.sentence, *properties)) if finding else ""
         self.note = ""  # one line below the report, such as where to find the next hint
-        self._title, self._finding, self._diagnosed, self._shown_at = task.title, finding, mistake is not None, None
-        self._names = task.names
+        self._title, self._names, self._finding, self._shown_at = task.title, task.names, finding, None
         if state == "not attempted":
-            self.message = PLACEHOLDER_LEFT if failure else NOTHING_YET
+            remark = PLACEHOLDER_LEFT if failure else NOTHING_YET
         elif state == "passed":
-            self.message = remark or "Right, on every input it was tried on."
+            remark = remark or "Right, on every input it was tried on."
+        self.remark = remark
+
+    @property
+    def message(self) -> str:
+        """What is said first."""
+        return self.remark or self.altered + self.diagnosis or " ".join((self._finding.text, *self.properties))
 
     @property
     def shows_values(self) -> bool:
         """Whether the value itself is wrong, so that it is shown next to the expected one."""
         return self._finding is not None and self._finding.expected is not None
 
-    def tell(self, relation: str, before: str = "") -> None:
-        """Report how the value is related to the right one instead of its first fault; `before` precedes either."""
-        self.relation, self.message = relation, before + relation
-        self._finding = replace(self._finding, sentence=self._finding.sentence.removeprefix(before))  # said once
-        self._diagnosed = True
+    def _sentences(self):
+        """Return the message and, below a diagnosis, what is wrong first; that the input is altered is said once."""
+        if not self._finding or not self.diagnosis:
+            return [self.message]
+        finding = replace(self._finding, altered="") if self.altered else self._finding
+        return [self.message, f"First thing wrong ({self.kind}): {finding.text}"]
 
     def __str__(self) -> str:
-        lines = [headline(self.task, self._title, self.state), self.message]
+        lines = [headline(self.task, self._title, self.state), *self._sentences()]
         if self._finding:
-            if self._diagnosed:
-                lines.append(f"First thing wrong ({self.kind}): {self._finding.sentence}")
-            lines += [f"{label}:\n{text}" for label, text in self._texts()]
+            lines += [f"{label}:\n{text}" for label, text in self._facts_as_text()]
         return printable("\n".join([*lines, *([self.note] if self.note else [])]))
 
     def __repr__(self) -> str:
         return str(self)
 
-    def _texts(self):
+    def _facts_as_text(self):
         """Return the facts behind the message, as (label, plain text)."""
         if self.failure and self.failure.source:
             marked = [f"{'->' if here else '  '} {n:3} {text}" for n, text, here in self.failure.source]
@@ -106,7 +113,7 @@ class Report:
             yield from in_text(self._finding.expected, self._finding.received)
         if self.case:
             at_most = TEXT_AT_MOST if self._input_size() <= SMALL else LEFT_IN_TEXT
-            lines = [f"{name} = {_text(value, at_most=at_most)}" for name, value in self._inputs()]
+            lines = [f"{name} = {_value_text(value, at_most=at_most)}" for name, value in self._inputs()]
             yield f"Input ({self.case.name})", "\n".join(lines)
         if self.printed:
             yield "Your function printed", self.printed
@@ -123,21 +130,19 @@ class Report:
     def _input_size(self):
         """Return how many numbers and words the arguments have together."""
         return sum(
-            value.numel() if isinstance(value, torch.Tensor) else len(_text(value).split())
+            value.numel() if isinstance(value, torch.Tensor) else len(_value_text(value).split())
             for _, value in self._inputs()
         )
 
     def _repr_html_(self):
-        parts = [_paragraph(self.message)]
+        parts = [_paragraph(sentence) for sentence in self._sentences()]
         if self._finding:
-            if self._diagnosed:
-                parts.append(_paragraph(f"First thing wrong ({self.kind}): {self._finding.sentence}"))
-            parts += self._facts()
+            parts += self._facts_as_html()
         if self.note:
             parts.append(f"<div style='opacity:.8'>{with_code(self.note)}</div>")
         return printable(framed(self.task, self._title, self.state, parts))
 
-    def _facts(self):
+    def _facts_as_html(self):
         if self.failure and self.failure.source:
             rows = (
                 f"<span style='background:rgba(217,83,79,.25)'>→ {n:3} {escape(text)}</span>"
@@ -149,7 +154,7 @@ class Report:
         if self.shows_values:
             yield side_by_side(self._finding.expected, self._finding.received)
         if self.case:
-            inputs = "".join(_shown(name, arg) for name, arg in self._inputs())
+            inputs = "".join(_value_html(name, arg) for name, arg in self._inputs())
             small = self._input_size() <= SMALL
             begin, large = ("<details open>", "") if small else ("<details>", " (open to see it)")
             summary = f"An input that shows it: {escape(self.case.name)}{large}"
@@ -171,16 +176,16 @@ class Report:
 def side_by_side(expected: object, *received: object) -> str:
     """Return the HTML of two values side by side, with differences marked in the second; of the first alone if there is no second."""
     digits = _digits(expected, *received) if received else DIGITS
-    telling = _telling(*received, against=expected) if received else None
-    values = [_shown("received", value, expected, digits, telling) for value in received]
-    return _row("".join([_shown("expected", expected, None, digits, telling), *values]))
+    telling = _nan_or_wrong(*received, against=expected) if received else None
+    values = [_value_html("received", value, expected, digits, telling) for value in received]
+    return _row("".join([_value_html("expected", expected, None, digits, telling), *values]))
 
 
 def in_text(expected: object, *received: object) -> list[tuple[str, str]]:
     """Return the same as plain text: (label, text) for each value."""
     digits = _digits(expected, *received) if received else DIGITS
     return [
-        (label, _text(value, digits))
+        (label, _value_text(value, digits))
         for label, value in zip(("Expected", "Received"), (expected, *received), strict=False)
     ]
 
@@ -217,7 +222,7 @@ def _row(cells):
     return f"<div style='display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0'>{cells}</div>"
 
 
-def _shown(name, value, against=None, digits=DIGITS, telling=None):
+def _value_html(name, value, against=None, digits=DIGITS, telling=None):
     """Return a value under its name: tensors of up to three axes as tables, the rest as text.
 
     Of a large tensor those matrices, rows and columns are shown where `telling`, of its shape, is True; else those with NaN.
@@ -225,41 +230,41 @@ def _shown(name, value, against=None, digits=DIGITS, telling=None):
     if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
         telling = value != value if telling is None or telling.shape != value.shape else telling
         matrices, telling = _matrices(value), _matrices(telling)
-        others = _matrices(against) if _comparable(value, against) else [None] * len(matrices)
-        chosen = _chosen(telling.sum((1, 2)), MATRICES_AT_MOST)
+        others = _matrices(against) if _same_shape(value, against) else [None] * len(matrices)
+        chosen = _most_marked(telling.sum((1, 2)), MATRICES_AT_MOST)
         if len(chosen) < len(matrices):
             chosen = [place for place in chosen if telling[place].any()] or chosen
         tables = "".join(_table(matrices[n], others[n], digits, telling[n]) for n in chosen)
         cut = f", shown: {', '.join(f'[{n}]' for n in chosen)}" if len(chosen) < len(matrices) else ""
         return f"<div><div>{escape(name)}, shape {shape(value)}{cut}</div>{tables}</div>"
-    return f"<div><div>{escape(name)}</div>{_pre(escape(_text(value, digits)))}</div>"
+    return f"<div><div>{escape(name)}</div>{_pre(escape(_value_text(value, digits)))}</div>"
 
 
 def _matrices(tensor):
     return tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() == 3 else tensor.reshape(1, -1, tensor.shape[-1])
 
 
-def _chosen(telling, at_most):
+def _most_marked(telling, at_most):
     """Return the indices to show, in order: the most informative, and the first of those that are equally informative."""
     counts = telling.tolist()
     places = sorted(range(len(counts)), key=lambda place: -counts[place])
     return sorted(places[:at_most])
 
 
-def _telling(received, against):
+def _nan_or_wrong(received, against):
     """Return where an incorrect tensor is NaN or, if it has no NaN, where it differs; None if it cannot be compared."""
-    if not _comparable(received, against):
+    if not _same_shape(received, against):
         return None
     nan = received != received
     return nan if nan.any() else ~close(against, received)
 
 
-def _comparable(value, against):
+def _same_shape(value, against):
     return isinstance(against, torch.Tensor) and isinstance(value, torch.Tensor) and against.shape == value.shape
 
 
 def _digits(expected, received):
-    return digits_apart(expected, received) if _comparable(received, expected) else DIGITS
+    return digits_apart(expected, received) if _same_shape(received, expected) else DIGITS
 
 
 def _table(matrix, against, digits, telling):
@@ -267,7 +272,7 @@ def _table(matrix, against, digits, telling):
 
     Where not all rows are shown, each has its place in front; above columns likewise.
     """
-    rows, columns = _chosen(telling.sum(1), TABLE_AT_MOST), _chosen(telling.sum(0), TABLE_AT_MOST)
+    rows, columns = _most_marked(telling.sum(1), TABLE_AT_MOST), _most_marked(telling.sum(0), TABLE_AT_MOST)
     fewer_rows, fewer_columns = len(rows) < matrix.shape[0], len(columns) < matrix.shape[1]
     off = None if against is None else (matrix.double() - against.double()).abs()
     right = None if against is None else close(against, matrix)
@@ -294,31 +299,31 @@ def _table(matrix, against, digits, telling):
     return f"<table style='border-collapse:collapse;margin:.2em 0'>{head}{body}</table>{cut}"
 
 
-def _text(value, digits=DIGITS, at_most=TEXT_AT_MOST):
+def _value_text(value, digits=DIGITS, at_most=TEXT_AT_MOST):
     """Return a plain value as short text; a tensor of more than so many numbers by its shape, and where it is NaN."""
     if isinstance(value, torch.Tensor):
         if value.dim() == 0:
             return number(value, digits)
         if value.numel() <= at_most:
-            return _rows(value, digits)
+            return _tensor_text(value, digits)
         nan = (value != value).nonzero()
         places = [*map(str, nan[:NAN_AT_MOST].tolist()), *["…"] * (len(nan) > NAN_AT_MOST)]
         return f"a tensor of shape {shape(value)}" + (f", NaN at {', '.join(places)}" if places else "")
     if isinstance(value, dict):
-        entries = [f"{k!r}: {_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
+        entries = [f"{k!r}: {_value_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
         return "{" + ", ".join(entries) + (", …" if len(value) > LIST_AT_MOST else "") + "}"
     if isinstance(value, (tuple, list)):
-        entries = [_text(v) for v in value[:LIST_AT_MOST]] + ["…"] * (len(value) > LIST_AT_MOST)
+        entries = [_value_text(v) for v in value[:LIST_AT_MOST]] + ["…"] * (len(value) > LIST_AT_MOST)
         return f"({', '.join(entries)})" if isinstance(value, tuple) else f"[{', '.join(entries)}]"
-    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else _named(value)
+    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else _object_text(value)
 
 
-def _named(value):
+def _object_text(value):
     """Return a Opaque by its type's name; a Candidate as such."""
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 
 
-def _rows(tensor, digits):
+def _tensor_text(tensor, digits):
     if tensor.dim() == 1:
         return "[" + ", ".join(number(v, digits) for v in tensor) + "]"
-    return "[" + ", ".join(_rows(row, digits) for row in tensor) + "]"
+    return "[" + ", ".join(_tensor_text(row, digits) for row in tensor) + "]"

@@ -46,10 +46,10 @@ class Task:
 
     `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most.
 
-    An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument
-    is a dict of the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may
-    get any gradient; of those in `rows_sum_to_one`, a number that is the same for a whole row of the gradient does not count, since
-    rows cannot move that way. Where `gradient_optional` is true, a gradient that is cut is remarked on in a correct answer, no more.
+    An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument is a dict of
+    the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may get any gradient. For
+    those in `rows_sum_to_one`, adding a number to a whole row of the gradient makes no difference, since rows cannot move that way. Where
+    `gradient_optional` is true, a gradient that is cut is remarked on in a correct answer, no more.
 
     Candidates are suspects, some of them wrong, which an answer tells from right ones. Where `suspects` is false they are
     functions to look into, and raise only where they are called wrongly.
@@ -125,19 +125,19 @@ class Task:
     def make_cases(self, seed: int = 0) -> list[Case]:
         """Return the Cases of a seed, as a list. Neither keys nor order of candidates tell which functions they stand for.
 
-        Inputs, keys and order come from the seed by ways that do not lead from one to another, so that a seed of 128
-        bits stays a secret.
+        Inputs, keys and order are each derived from the seed. None of them leads to another or to a seed of 128 bits,
+        which stays a secret.
         """
-        cases = list(self._cases(Draw(seed if seed < 2**32 else self._derived(seed, "inputs") % 2**32)))
-        keys = [self._derived(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
+        cases = list(self._cases(Draw(seed if seed < 2**32 else self._derive(seed, "inputs") % 2**32)))
+        keys = [self._derive(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
         self._by_key.update(zip(keys, self.candidates, strict=True))
         rename = lambda leaf: Candidate(keys[leaf.key]) if isinstance(leaf, Candidate) else leaf  # noqa: E731
         cases = [replace(case, args=map_leaves(rename, case.args), module=self.module) for case in cases]
         if self.candidates:
-            random.Random(self._derived(seed, "order")).shuffle(cases)  # edges among the others: a place tells nothing
+            random.Random(self._derive(seed, "order")).shuffle(cases)  # edges among the others: a place tells nothing
         return cases
 
-    def _derived(self, seed, purpose):
+    def _derive(self, seed, purpose):
         return int.from_bytes(sha256(f"{self.id} {purpose} {seed}".encode()).digest(), "big")
 
     def candidate(self, key: int) -> Callable:
@@ -262,7 +262,7 @@ class Draw:
         return torch.randperm(high - low, generator=self.generator)[:n] + low
 
     def mask(self, *shape: int) -> torch.Tensor:
-        """Return a mask, in which True means "may attend", with at least one True in each row, and one False where a row is longer than 1."""
+        """Return a mask: True means "may attend". Each row has at least one True and, if it is longer than 1, one False."""
         length = shape[-1]
         number = self.whole(1, max(length, 2), *shape[:-1], 1)
         order = torch.rand(shape, generator=self.generator).argsort(-1).argsort(-1)

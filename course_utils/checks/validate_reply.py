@@ -9,13 +9,13 @@ from course_utils.checks.running.contract import STATUSES, Case, Failure, Outcom
 
 
 def is_valid_reply(cases: Sequence[Case], outcomes: object) -> bool:
-    """Return whether outcomes, which may come from a process that the learner's code has had to itself, fit the cases."""
+    """Return whether outcomes fit the cases. They may come from a process that the learner's code had to itself."""
     if not isinstance(outcomes, (list, tuple)) or len(outcomes) > len(cases):
         return False
-    return all(map(_fits, cases, outcomes))
+    return all(map(_is_outcome_of, cases, outcomes))
 
 
-def _fits(case, outcome):
+def _is_outcome_of(case, outcome):
     if not isinstance(outcome, Outcome) or outcome.status not in STATUSES or not isinstance(outcome.printed, str):
         return False
     if not isinstance(outcome.called, tuple) or not all(isinstance(name, str) for name in outcome.called):

@@ -169,16 +169,16 @@ def _files(name, folder, data_set, stand_in):
 
 
 def _chromium():
-    path = find_chromium()
+    name, path = "Chromium (for developers)", find_chromium()
     if path:
-        return Row("Chromium", path.replace(os.path.expanduser("~"), "~", 1), True)
-    return Row("Chromium", "not found", True, f"only the browser test needs it: {GET_CHROMIUM}")
+        return Row(name, path.replace(os.path.expanduser("~"), "~", 1), True)
+    return Row(name, "not found", True, f"only the browser test needs it: {GET_CHROMIUM}")
 
 
 def _sandbox():
     from course_utils.grading.sandbox import policy
 
-    layers = policy.available()
+    name, layers = "locks (for teachers)", policy.available()
     if layers.safe:
-        return Row("locks for grading", str(layers), True)
-    return Row("locks for grading", str(layers), True, f"only `course grade` needs them: {policy.WAYS_OUT}")
+        return Row(name, str(layers), True)
+    return Row(name, str(layers), True, f"only `course grade` needs them: {policy.WAYS_OUT}")

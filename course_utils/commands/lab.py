@@ -78,8 +78,12 @@ def run(options) -> int:
         arguments.append("--allow-root")
     begin = "Opening" if alone else "JupyterLab prints an address below. Open it in a browser to see"
     print(f"{begin} {OWN}/{notebook}; {OWN} is in {root}. Ctrl-C here ends JupyterLab.", flush=True)
+    from jupyter_server.serverapp import list_running_servers
     from jupyterlab.labapp import main as lab
 
+    for server in list_running_servers():
+        if server["root_dir"] == str(root / OWN):
+            print(f"JupyterLab shows these copies already, at {server['url']}?token={server['token']}.")
     return lab(arguments) or 0
 
 

@@ -14,7 +14,7 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Print the table, or where nothing is kept yet, say so."""
     from course_utils.base.errors import CourseError
-    from course_utils.base.paths import OWN, chosen, learners_folder
+    from course_utils.base.paths import OWN, chosen, is_clone, learners_folder, workspace_folder
     from course_utils.checks.catalogue import by_lesson
     from course_utils.learner import state
     from course_utils.learner.notebook import overall_progress
@@ -24,10 +24,11 @@ def run(options) -> int:
     folder = learners_folder()
     file = folder / state.FILE
     if not file.is_file():
-        if (folder / OWN).is_dir():
-            print("You have not checked an answer yet: your progress begins with your first check.")
-        else:
+        if not (folder / OWN).is_dir() and not is_clone(folder):
+            workspace_folder()  # which says so outside the course
             print(f"No progress is kept in {folder}: run this in the folder that holds {OWN}.")
+        else:
+            print("You have not checked an answer yet: your progress begins with your first check.")
         if not (options.all or lessons):
             return 0
     elif not os.access(file, os.R_OK):

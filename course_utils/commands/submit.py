@@ -46,7 +46,9 @@ def run(options) -> int:
         return 1
     answered = sum(row.here == "answered" for row in done.rows)
     saved = datetime.fromtimestamp(done.source.stat().st_mtime).strftime("%H:%M on %d %B")
-    print(f"{answered} of {len(done.rows)} tasks answered in {done.source.name}, as it was saved at {saved}.")
+    failed = sum(row.here == "answered" and row.checked in ("failed", "error") for row in done.rows)
+    but = f", {failed} of them failed the last check," * bool(failed)
+    print(f"{answered} of {len(done.rows)} tasks answered{but} in {done.source.name}, as it was saved at {saved}.")
     if not answered:
         print(
             "So there is nothing to grade yet: answer a task, save the notebook, and run this again before you hand in."

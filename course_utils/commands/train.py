@@ -52,7 +52,7 @@ def run(options) -> int:
     number = processes.how_many(options.processes, options.device, options.resume)
     if number == 1:
         return _train_here(options)
-    _no_settings(options) if options.resume else _settings(options)  # what is wrong with them is said without processes
+    _settings(options)  # what is wrong with them is said without processes
     plain = argparse.Namespace(**{name: value for name, value in vars(options).items() if name != "command"})
     return processes.run_in(number, _train_here, plain)
 
@@ -71,11 +71,12 @@ def _train_here(options) -> int:
     """Train in this process, which may be one of several."""
     import torch
 
+    from course_utils.training.device import rank
     from course_utils.training.loop import train
     from course_utils.training.processes import STOPPED
 
-    first = int(os.environ.get("RANK", 0)) == 0  # of several processes, the one that speaks
-    settings = _no_settings(options) if options.resume else _settings(options)
+    first = rank() == 0  # of several processes, the one that speaks
+    settings = _settings(options)
     if options.threads or _in_the_world(settings, options.resume) and "OMP_NUM_THREADS" not in os.environ:
         # The world's tensors are so small that more threads wait for each other.
         torch.set_num_threads(options.threads or 1)
@@ -111,7 +112,10 @@ def _say_how_it_ended(trainer, run):
 
 
 def _settings(options):
-    """Return a preset's settings, changed by the options that have a name, then by each --set."""
+    """Return a preset's settings, changed by the options that have a name, then by each --set; None for --resume."""
+    if options.resume:
+        _refuse_settings(options)
+        return None
     if options.kind is None:
         raise CourseError(f"expected a kind of model ({', '.join(KINDS)}), or --resume with a run's folder")
     named = {name: getattr(options, name) for name in ("data", "pair", "seed", "epochs", "precision")}
@@ -148,7 +152,7 @@ def _value(text):
     return values["value"] if len(values) == 1 else text.strip()
 
 
-def _no_settings(options):
+def _refuse_settings(options):
     """See to it that --resume comes without what the run has settled."""
     settled = ("kind", "data", "pair", "preset", "run", "seed", "epochs", "precision", "set")
     for name in settled:
@@ -176,14 +180,13 @@ def _free_folder(settings):
 def _announcement(settings, device):
     import torch
 
-    from course_utils.training.device import choose_device, choose_precision
+    from course_utils.training.device import choose_device, choose_precision, world
 
     on = choose_device(device)
     precision = choose_precision(settings.precision, on)
     data = f"Multi30k, {settings.pair}" if settings.data == "multi30k" else "the generated world"
     place = torch.cuda.get_device_name(on) if on.type == "cuda" else f"the CPU, {threads()}"
-    number = int(os.environ.get("WORLD_SIZE", 1))
-    place = f"{number} processes, each on {place}" if number > 1 else place
+    place = f"{world()} processes, each on {place}" if world() > 1 else place
     message = f"Training {settings.kind} on {data}: {place}, {'bf16' if precision == torch.bfloat16 else 'fp32'}."
     if precision == torch.float32 and settings.precision == "auto":
         message += " This device is not faster in bf16, so the run goes on in fp32."

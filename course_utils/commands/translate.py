@@ -51,36 +51,36 @@ def run(options) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
     search = {"width": options.width, "alpha": options.alpha}
-    picture, number, lines, doubtful = options.picture, 0, lines_of(options.file), []
-    refused = []  # numbers of lines that the model could not translate
+    picture, lines = options.picture, lines_of(options.file)
+    doubtful, refused = [], []  # the numbers of lines with warnings, and of lines that the model could not translate
     source, _, language = str(settings.get("pair")).partition("-")
     knows_captions = settings.get("data") == "multi30k" and source == "en" and language in ("de", "fr")
     one_by_one = options.show or (options.file is None and sys.stdin.isatty())
-    if knows_captions and one_by_one:
-        print(LEARNED, file=sys.stderr)
+    if knows_captions:
+        lines = (small_start(straight(text), subwords) for text in lines)
+        if one_by_one:
+            print(LEARNED, file=sys.stderr)
     if options.show:
         print(LEGEND, file=sys.stderr)
-    while texts := list(itertools.islice(lines, 1 if one_by_one else CHUNK)):
-        texts = [small_start(straight(text), subwords) for text in texts] if knows_captions else texts
-        for text, translated in zip(texts, _translations(model, subwords, texts, number + 1, search), strict=True):
-            number += 1
-            print(one_line(translated or ""))
-            if translated is None:
-                refused.append(number)
-                continue
-            if knows_captions and (warnings := warnings_of(text, translated, language)):
-                doubtful.append(number)
-                if one_by_one or len(doubtful) <= WARNED:
-                    print(*(f"line {number}: {warning}" for warning in warnings), sep="\n", file=sys.stderr)
-                    if (small := in_small_letters(text)) != text:
-                        print(f"Try: {small}", file=sys.stderr)
-            if text and (options.show or picture):
-                alignment = align(model, subwords, text, **search)
-                if options.show:
-                    print(draw(alignment), end="\n\n")
-                if picture:
-                    picture = save_picture(alignment, picture)
-        sys.stdout.flush()
+    translated = _translated(model, subwords, lines, 1 if one_by_one else CHUNK, search)
+    for number, (text, translation) in enumerate(translated, 1):
+        print(one_line(translation or ""), flush=True)
+        if translation is None:
+            refused.append(number)
+            continue
+        if knows_captions and (warnings := warnings_of(text, translation, language)):
+            doubtful.append(number)
+            if one_by_one or len(doubtful) <= WARNED:
+                print(*(f"line {number}: {warning}" for warning in warnings), sep="\n", file=sys.stderr)
+                if (small := in_small_letters(text)) != text:
+                    print(f"Try: {small}", file=sys.stderr)
+        if text and (options.show or picture):
+            alignment = align(model, subwords, text, **search)
+            if options.show:
+                print(draw(alignment), end="\n\n", flush=True)
+            if picture:
+                save_picture(alignment, picture)
+                picture = None
     if not one_by_one and (further := doubtful[WARNED:]):
         print(f"Further lines with such warnings: {_in_ranges(further)}.", file=sys.stderr)
     if refused and not one_by_one:
@@ -113,19 +113,22 @@ def _has_attention(model):
         return model.attention(one, torch.full_like(one, BOS)) is not None
 
 
-def _translations(model, subwords, texts, first, search):
-    """Give the translation of each text, or None where it has none, such as one that is too long, after saying why."""
+def _translated(model, subwords, lines, together, search):
+    """Yield each line with its translation, or None where it has none, such as one that is too long, after saying why."""
     from course_utils.translation.translate import translate
 
-    try:
-        yield from translate(model, subwords, texts, **search)
-    except CourseError:
-        for number, text in enumerate(texts, first):
-            try:
-                yield from translate(model, subwords, [text], **search)
-            except CourseError as error:
-                print(f"line {number}: {error}", file=sys.stderr)
-                yield None
+    first = 1
+    while texts := list(itertools.islice(lines, together)):
+        try:
+            yield from zip(texts, translate(model, subwords, texts, **search), strict=True)
+        except CourseError:
+            for number, text in enumerate(texts, first):
+                try:
+                    yield text, *translate(model, subwords, [text], **search)
+                except CourseError as error:
+                    print(f"line {number}: {error}", file=sys.stderr)
+                    yield text, None
+        first += together
 
 
 def draw(alignment, columns: int = COLUMNS) -> str:

@@ -25,8 +25,6 @@ def run(options) -> int:
         print(line)
 
     problems = update(root, options.lessons, say)
-    if written:
-        print("If one of these is open in JupyterLab, choose File, Reload Notebook from Disk.")
-    elif not problems:
+    if not written and not problems:
         print("Your copies are up to date.")
     return report(problems)

@@ -56,15 +56,15 @@ def digit_fields(
     fields = torch.zeros(number, side, side)
     which = torch.randint(len(images), (number,), generator=draw)
     corners = torch.randint(side - SIDE + 1, (number, 2), generator=draw)
-    _put(fields, images[which], corners)
+    _draw(fields, images[which], corners)
     for _ in range(clutter):
         other = images[torch.randint(len(images), (number,), generator=draw)]  # N 8 8
         cut = torch.randint(SIDE - PIECE + 1, (number, 2), generator=draw)
-        _put(fields, other[_squares(cut, PIECE)], torch.randint(side - PIECE + 1, (number, 2), generator=draw))
+        _draw(fields, other[_squares(cut, PIECE)], torch.randint(side - PIECE + 1, (number, 2), generator=draw))
     return fields, labels[which], corners
 
 
-def _put(fields, patches, corners):
+def _draw(fields, patches, corners):
     squares = _squares(corners, patches.shape[-1])
     fields[squares] = torch.maximum(fields[squares], patches)
 

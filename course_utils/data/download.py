@@ -238,10 +238,10 @@ def _download(path: str, address: str, sha256: str, target: Path) -> None:
     failure = f"Expected to download {path} from {address}, but"
     remedy = "check COURSE_DATA_MIRROR" if named_mirror() else "go online, or name a mirror in COURSE_DATA_MIRROR"
     try:
-        _reach(address)
-        _pull(address, sha256, target, received)
+        _check_reachable(address)
+        _download_checked(address, sha256, target, received)
     except requests.RequestException as error:
-        raise DataError(f"{failure} {_what_came(error)}: {remedy}, and try again.") from None
+        raise DataError(f"{failure} {_reason(error)}: {remedy}, and try again.") from None
     except ValueError:  # pooch's word for a wrong checksum
         raise DataError(
             f"{failure} what came has the checksum {received[-1][:12]}… instead of {sha256[:12]}… "
@@ -256,13 +256,13 @@ def _download(path: str, address: str, sha256: str, target: Path) -> None:
             ) from None
 
 
-def _pull(address: str, sha256: str, target: Path, received: list[str]) -> None:
+def _download_checked(address: str, sha256: str, target: Path, received: list[str]) -> None:
     """Download, check, and only then rename into place; note in `received` the checksum of each attempt."""
 
     name = target.name
 
     def downloader(url, file, pup):
-        _stream(url, file, name)
+        _write_stream(url, file, name)
         received.append(pooch.file_hash(file))
 
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -273,7 +273,7 @@ def _pull(address: str, sha256: str, target: Path, received: list[str]) -> None:
         os.replace(file, target)
 
 
-def _stream(address: str, file: str, title: str) -> None:
+def _write_stream(address: str, file: str, title: str) -> None:
     """Write what the address gives to a file, under a progress bar."""
     # Not pooch's own downloader: when a transfer fails it leaves the connection open and the bar half drawn.
     import requests
@@ -290,7 +290,7 @@ def _stream(address: str, file: str, title: str) -> None:
                 bar.update(len(chunk))
 
 
-def _reach(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Raise an error of requests unless the server answers within SECONDS_TO_ANSWER.
 
     Asked in a thread, because offline the look-up of a name and a try of each of a host's addresses can
@@ -316,7 +316,7 @@ def _reach(address: str) -> None:
         raise error if isinstance(error, requests.RequestException) else requests.ConnectionError(str(error))
 
 
-def _what_came(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     import requests
 
     if isinstance(error, requests.HTTPError):

@@ -48,20 +48,20 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, 
     same = labels[:, :, None] == labels[:, None, :]  # B T T
     before = same.tril(-1).sum(-1)
     if kind in ("upright", "held out"):
-        shown = _in_any_hand(which + (WAYS if kind == "held out" else 0), draw, part)
+        shown = _digit_pictures(which + (WAYS if kind == "held out" else 0), draw, part)
     else:
         form = torch.rand(number, 40, generator=draw).argsort(-1)[:, :WAYS]  # B 5: of each class
-        shown = _turned(form.gather(1, which), draw, part)
+        shown = _form_pictures(form.gather(1, which), draw, part)
     if kind == "joined":
-        side = _side(number, draw).gather(1, which[..., None, None].expand_as(shown))
+        side = _side_of_a_line(number, draw).gather(1, which[..., None, None].expand_as(shown))
         # how far behind its form each class has its other one, B 5: an even number, in the test an odd one
         further = 2 * torch.randint(20, (number, WAYS), generator=draw) + (part == "test")
         other = ((form + further) % 40).gather(1, which)  # B T
-        shown = torch.where(side, shown, _turned(other, draw, part))
+        shown = torch.where(side, shown, _form_pictures(other, draw, part))
     return Episodes(shown.flatten(2), labels, before)
 
 
-def _in_any_hand(wanted, draw, part):
+def _digit_pictures(wanted, draw, part):
     """A picture of each digit B×T that is wanted: B×T×8×8."""
     pictures, of = digits()
     if part != "all":
@@ -73,16 +73,16 @@ def _in_any_hand(wanted, draw, part):
     return pictures[torch.nn.utils.rnn.pad_sequence(own, batch_first=True)[wanted, places]]
 
 
-def _turned(form, draw, part):
+def _form_pictures(form, draw, part):
     """A picture of each of 40 forms B×T, a digit turned by quarters, and mirrored from the fourth way on: B×T×8×8."""
-    shown, way = _in_any_hand(form // 8, draw, part), form % 8
+    shown, way = _digit_pictures(form // 8, draw, part), form % 8
     for turn in range(8):
         here = way == turn
         shown[here] = torch.rot90(shown[here].flip(-1) if turn >= 4 else shown[here], turn % 4, (-2, -1))
     return shown
 
 
-def _side(number, draw):
+def _side_of_a_line(number, draw):
     """For each of five classes, True on one side of a line: B×5×8×8."""
     angle = 2 * torch.pi * torch.rand(number, WAYS, 1, 1, generator=draw)
     place = torch.arange(SIDE) - (SIDE - 1) / 2

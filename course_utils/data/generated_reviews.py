@@ -94,16 +94,16 @@ def generate_reviews(n: int, seed: int, negation: float = 0.5, contrast: float =
         if not 0 <= share <= 1:
             raise CourseError(f"{name} is a share: it must lie between 0 and 1, not be {share}")
     rng = random.Random(seed)
-    reviews = [_write(rng, _draw_kind(rng, negation, contrast)) for _ in range(n)]
+    reviews = [_draw_review(rng, _draw_kind(rng, negation, contrast)) for _ in range(n)]
     return _collect(reviews, f"generated reviews, seed {seed}")
 
 
 def contrast_pairs(n: int, seed: int) -> tuple[GeneratedReviews, GeneratedReviews]:
     """Return n contrasts and their twins: row i of both holds the same bag of words, with opposite labels."""
     rng = random.Random(seed)
-    reviews = [_write(rng, "contrast") for _ in range(n)]
+    reviews = [_draw_review(rng, "contrast") for _ in range(n)]
     name = f"contrasts, seed {seed}"
-    return _collect(reviews, name), _collect([_swap(review) for review in reviews], f"{name}, swapped")
+    return _collect(reviews, name), _collect([_swap_opinions(review) for review in reviews], f"{name}, swapped")
 
 
 def four_cases(n: int, seed: int) -> GeneratedReviews:
@@ -115,14 +115,14 @@ def four_cases(n: int, seed: int) -> GeneratedReviews:
     rng = random.Random(seed)
     reviews = []
     for _ in range(n):
-        base, words = _write(rng, "plain"), {1: _pick(rng, POSITIVE), -1: _pick(rng, NEGATIVE)}
+        base, words = _draw_review(rng, "plain"), {1: _pick(rng, POSITIVE), -1: _pick(rng, NEGATIVE)}
         reviews += [
-            _with(base, words[polarity], polarity, kind) for kind in ("plain", "negated") for polarity in (1, -1)
+            _with_word(base, words[polarity], polarity, kind) for kind in ("plain", "negated") for polarity in (1, -1)
         ]
     return _collect(reviews, f"four cases each, seed {seed}")
 
 
-def _with(base: _Review, word: str, polarity: int, kind: str) -> _Review:
+def _with_word(base: _Review, word: str, polarity: int, kind: str) -> _Review:
     """Exchange the opinion word of a plain review, and negate it for the kind "negated"."""
     start = base.words.index("was") + 1
     negation = ["not"] * (kind == "negated")
@@ -138,21 +138,6 @@ def _with(base: _Review, word: str, polarity: int, kind: str) -> _Review:
     return _Review(words, polarity, end, negation_at, scope, kind)
 
 
-def bag_of_words_ceiling(reviews: GeneratedReviews) -> float:
-    """Return the accuracy (0 to 1) that no bag-of-words model exceeds but by luck: facts (a) and (b) above.
-
-    Its error is at least the smallest of the four cells polarity × negation, and half of the contrasts.
-    """
-    negated = torch.tensor([kind == "negated" for kind in reviews.kind])
-    contrast = torch.tensor([kind == "contrast" for kind in reviews.kind])
-    cells = [
-        ((reviews.polarity == polarity) & (negated == is_negated) & ~contrast).sum().item()
-        for polarity in (1, -1)
-        for is_negated in (True, False)
-    ]
-    return 1 - (min(cells) + contrast.sum().item() / 2) / len(reviews)
-
-
 def _pick(rng: random.Random, choices: tuple):
     # Of Python's generator only random() is promised to stay the same from version to version.
     return choices[int(rng.random() * len(choices))]
@@ -164,7 +149,7 @@ def _draw_kind(rng: random.Random, negation: float, contrast: float) -> str:
     return "negated" if rng.random() < negation else "plain"
 
 
-def _write(rng: random.Random, kind: str) -> _Review:
+def _draw_review(rng: random.Random, kind: str) -> _Review:
     """Draw one review of a kind, following the grammar above from left to right."""
     polarity = _pick(rng, (1, -1))
     same, opposite = (POSITIVE, NEGATIVE) if polarity == 1 else (NEGATIVE, POSITIVE)
@@ -181,7 +166,7 @@ def _write(rng: random.Random, kind: str) -> _Review:
     return _Review(words, polarity, opinion_at, negation_at, scope, kind)
 
 
-def _swap(review: _Review) -> _Review:
+def _swap_opinions(review: _Review) -> _Review:
     """Exchange the two opinion words of a contrast, which turns its truth round."""
     words, first, second = list(review.words), review.opinion_at, review.scope[0]
     words[first], words[second] = words[second], words[first]

@@ -1,6 +1,6 @@
-"""`load_reviews`: real reviews where they can be had, generated ones everywhere else, so that a lesson always has some.
+"""`load_reviews` and `load_captions`: real data where they can be had, generated ones everywhere else, so that a lesson always has some.
 
-Not here: how either is made (`sst2.py`, `generated_reviews.py`), nor how files are downloaded (`download.py`).
+Not here: how either is made (`sst2.py`, `multi30k.py`, `generated_reviews.py`, `small_world.py`), nor how files are downloaded (`download.py`).
 """
 
 import copy
@@ -10,7 +10,10 @@ import os
 from course_utils.base.errors import CourseError
 from course_utils.data.download import DataError
 from course_utils.data.generated_reviews import generate_reviews
+from course_utils.data.multi30k import load_multi30k
+from course_utils.data.pairs import Pairs
 from course_utils.data.reviews import Reviews
+from course_utils.data.small_world import small_world
 from course_utils.data.sst2 import SPLITS, load_sst2
 
 # The stand-in for SST-2: as many reviews, and about as many of them negated.
@@ -29,14 +32,14 @@ def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
     if prefer not in ("sst2", "generated"):
         raise CourseError(f"prefer must be sst2 or generated, not {prefer!r}")
-    if prefer == "sst2" and (splits := _sst2()):
+    if prefer == "sst2" and (splits := _load_sst2()):
         return copy.deepcopy(splits[split])  # so that a lesson may change what it gets
     size, seed = _SIZES_AND_SEEDS[split]
     return generate_reviews(size, seed, negation=_NEGATION)
 
 
 @functools.cache
-def _sst2() -> dict[str, Reviews] | None:
+def _load_sst2() -> dict[str, Reviews] | None:
     """Load all three splits or none, once, so that no lesson trains in one world and tests in the other."""
     try:
         return {split: load_sst2(split) for split in SPLITS}
@@ -45,3 +48,27 @@ def _sst2() -> dict[str, Reviews] | None:
             raise
         print(f"Going on with generated reviews, until SST-2 is there and the kernel restarted. {error}")
         return None
+
+
+def load_captions(split: str) -> Pairs:
+    """Return the train or val split of Multi30k, English and German, or pairs of the toy language where it can't be had.
+
+    The choice is made once per process, for both splits. Raises `CourseError` for another split, and `DataError` as
+    `load_reviews` does.
+    """
+    if split not in ("train", "val"):
+        raise CourseError(f"split must be train or val, not {split!r}")
+    return copy.deepcopy(_load_captions()[split])
+
+
+@functools.cache
+def _load_captions() -> dict[str, Pairs]:
+    try:
+        return {split: load_multi30k(split) for split in ("train", "val")}
+    except DataError as error:
+        if os.environ.get("COURSE_REAL_DATA"):
+            raise
+        print(f"Going on with the toy language, until Multi30k is there and the kernel restarted. {error}")
+        sizes_and_seeds = {"train": (8_000, 1), "val": (300, 2)}
+        worlds = {split: small_world(*which, longest=10) for split, which in sizes_and_seeds.items()}
+        return {split: Pairs(world.sources, world.targets) for split, world in worlds.items()}

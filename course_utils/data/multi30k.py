@@ -27,7 +27,7 @@ def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
                 f"{name} must be one of {', '.join(known)}, not {received!r}{did_you_mean(received, known)}"
             )
     source, target = pair.split("-")
-    sources, targets = _lines(f"multi30k/{split}.{source}.gz"), _lines(f"multi30k/{split}.{target}.gz")
+    sources, targets = _read_lines(f"multi30k/{split}.{source}.gz"), _read_lines(f"multi30k/{split}.{target}.gz")
     if len(sources) != len(targets):
         raise DataError(
             f"Expected as many lines in {split}.{source}.gz as in {split}.{target}.gz, but they have "
@@ -36,7 +36,7 @@ def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
     return Pairs(sources, targets)
 
 
-def _lines(path: str) -> list[str]:
+def _read_lines(path: str) -> list[str]:
     text = gzip.decompress(fetch(path).read_bytes()).decode("utf-8")
     # Some 250 lines have a space at an end, two in a row, a tab or a no-break space. BLEU and chrF don't see the
     # difference, but whoever counts words does.

@@ -32,7 +32,7 @@ def recall(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tens
         CourseError: for a number of pairs outside 1 to 8.
     """
     _check_pairs(pairs)
-    keys, values = _pairs(number, pairs, draw)  # N P each
+    keys, values = _draw_pairs(number, pairs, draw)  # N P each
     order = torch.rand(number, pairs, generator=draw).argsort(1)  # N P
     facts = torch.stack([keys, KEYS + values], -1).flatten(1)  # N 2P
     return torch.cat([facts, keys.gather(1, order)], 1), values.gather(1, order), 2 * order + 1
@@ -58,7 +58,7 @@ def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Gener
     _check_pairs(pairs)
     if distance < 0:
         raise CourseError(f"distance must be at least 0, not {distance}")
-    keys, values = _pairs(number, pairs, draw)  # N P each
+    keys, values = _draw_pairs(number, pairs, draw)  # N P each
     chosen, rows = torch.randint(pairs, (number,), generator=draw), torch.arange(number)
     nothing = torch.full((number, distance), AT_ONCE - 1)
     question = KEYS * VALUES + keys[rows, chosen][:, None]  # N 1
@@ -74,7 +74,7 @@ def recall_next(number: int, length: int, draw: torch.Generator) -> tuple[Tensor
         draw: where chance comes from.
 
     Returns:
-        Words N×(T+1), of which the last one stands among the first T - 1 too, and the word that came after it there, N.
+        Words N×(T+1) and answers N. The last word of a row is also among its first T - 1; the answer is the word after it.
 
     Raises:
         CourseError: for another length.
@@ -91,7 +91,7 @@ def _check_pairs(pairs):
         raise CourseError(f"there can be 1 to {KEYS} pairs, as each has a letter of its own, not {pairs}")
 
 
-def _pairs(number, pairs, draw):
+def _draw_pairs(number, pairs, draw):
     """Return letters, none of which comes twice in a row, and their digits: N×P each."""
     keys = torch.rand(number, KEYS, generator=draw).argsort(1)[:, :pairs]
     return keys, torch.randint(VALUES, (number, pairs), generator=draw)

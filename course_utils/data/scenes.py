@@ -55,8 +55,8 @@ def things(number: int, draw: torch.Generator, part="train") -> tuple[Tensor, Te
     """Return pictures of a single thing each, N×10×10, and which they are, N, as places in `THINGS`."""
     which = torch.randint(len(THINGS), (number,), generator=draw)
     images = torch.zeros(number, CELL, CELL)
-    for row, (kind, down, across) in enumerate(zip(which.tolist(), *_shifts(number, draw), strict=True)):
-        images[row, down : down + SIDE, across : across + SIDE] = _thing(kind, draw, part)
+    for row, (kind, down, across) in enumerate(zip(which.tolist(), *_draw_shifts(number, draw), strict=True)):
+        images[row, down : down + SIDE, across : across + SIDE] = _thing_picture(kind, draw, part)
     return images, which
 
 
@@ -83,22 +83,22 @@ def scenes(number: int, draw: torch.Generator, part="train", fewest=2, most=4) -
         columns = torch.randperm(GRID, generator=draw)[:count].sort().values.tolist()
         rows = torch.randint(GRID, (count,), generator=draw).tolist()
         kinds = torch.randint(len(THINGS), (count,), generator=draw).tolist()
-        for kind, row, column, down, across in zip(kinds, rows, columns, *_shifts(count, draw), strict=True):
+        for kind, row, column, down, across in zip(kinds, rows, columns, *_draw_shifts(count, draw), strict=True):
             top, left = CELL * row + down, CELL * column + across
-            image[top : top + SIDE, left : left + SIDE] = _thing(kind, draw, part)
+            image[top : top + SIDE, left : left + SIDE] = _thing_picture(kind, draw, part)
         captions.append(_caption(kinds, rows))
         cells.append([GRID * row + column for row, column in zip(rows, columns, strict=True)])
     return _with_captions(images, captions, cells)
 
 
-def _thing(kind, draw, part):
+def _thing_picture(kind, draw, part):
     """Return 8×8 pixels of a thing, by its place in `THINGS`; each handwritten digit is another."""
-    pictures = _pictures(kind, part)
+    pictures = _thing_pictures(kind, part)
     return pictures[torch.randint(len(pictures), (), generator=draw)] if kind < len(DIGITS) else pictures[0]
 
 
 @cache
-def _pictures(kind, part):
+def _thing_pictures(kind, part):
     """Return all pictures of a thing, N×8×8: one of a shape, many of a digit."""
     if kind >= len(DIGITS):
         return torch.tensor([[[float(pixel == "#") for pixel in row] for row in SHAPES[THINGS[kind]]]])
@@ -106,7 +106,7 @@ def _pictures(kind, part):
     return images[labels == kind]
 
 
-def _shifts(number, draw):
+def _draw_shifts(number, draw):
     """Return how far things are below and right of their cells' corners."""
     return torch.randint(CELL - SIDE + 1, (2, number), generator=draw).tolist()
 

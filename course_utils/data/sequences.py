@@ -31,9 +31,9 @@ def copy(draw: torch.Generator, batch=32, shortest=1, longest=10) -> Asked:
 
 def repeat_copy(draw: torch.Generator, batch=32, shortest=1, longest=10, most=5) -> Asked:
     """Vectors, and with the delimiter a number from 1 to `most` (given as a tenth of it): how often they should come back."""
-    length = _between(draw, shortest, longest)
-    times = _between(draw, 1, most)
-    vectors = _bits(draw, batch, length)
+    length = _draw_whole(draw, shortest, longest)
+    times = _draw_whole(draw, 1, most)
+    vectors = _draw_bits(draw, batch, length)
     given = torch.zeros(batch, length * (1 + times) + 1, GIVEN)
     given[:, :length, :BITS] = vectors
     given[:, length, BITS] = 1.0
@@ -43,7 +43,7 @@ def repeat_copy(draw: torch.Generator, batch=32, shortest=1, longest=10, most=5)
 
 def recall(draw: torch.Generator, batch=32, fewest=2, most=6) -> Asked:
     """Different vectors, a delimiter before each; then one of them again between two marks: the one that followed it is wanted."""
-    items = _between(draw, fewest, most)
+    items = _draw_whole(draw, fewest, most)
     if not 2 <= items <= 2**BITS:
         raise CourseError(f"there are 2 to {2**BITS} different vectors to recall, not {items}")
     numbers = torch.rand(batch, 2**BITS, generator=draw).argsort(1)[:, :items]
@@ -58,11 +58,11 @@ def recall(draw: torch.Generator, batch=32, fewest=2, most=6) -> Asked:
     return Asked(given, vectors[rows, which + 1][:, None])
 
 
-def _between(draw, least, most):
+def _draw_whole(draw, least, most):
     if not 1 <= least <= most:
         raise CourseError(f"lengths must be at least 1 and in order, not {least} to {most}")
     return int(torch.randint(least, most + 1, (), generator=draw))
 
 
-def _bits(draw, *shape):
+def _draw_bits(draw, *shape):
     return torch.randint(2, (*shape, BITS), generator=draw).float()

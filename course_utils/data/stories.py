@@ -80,38 +80,38 @@ class _World:
         person = self.draw.choice(PEOPLE)
         carried = self.carried(person)
         here = self.where.get(person, (None, None))[0]
-        free = [thing for thing in THINGS if thing not in self.holder and self._lies(thing) in (None, here)]
+        free = [thing for thing in THINGS if thing not in self.holder and self._last_place(thing) in (None, here)]
         happening = "move" if self.moves_only or here is None else self.draw.choice(["move", "move", "take", "drop"])
         things = {"take": free, "drop": carried}.get(happening)
         if things:
             thing = self.draw.choice(things)
-            fact = self._say(f"{person} {'took' if happening == 'take' else 'dropped'} the {thing}")
+            fact = self._add_fact(f"{person} {'took' if happening == 'take' else 'dropped'} the {thing}")
             if happening == "take":
                 self.holder[thing] = person, fact
             else:
                 del self.holder[thing]
             self.last[person].append(fact)
-            self._been(thing, here, [fact, self.where[person][1]])
+            self._add_place(thing, here, [fact, self.where[person][1]])
         else:
             place = self.draw.choice([place for place in PLACES if place != here])
-            fact = self._say(f"{person} went to the {place}")
+            fact = self._add_fact(f"{person} went to the {place}")
             self.where[person] = place, fact
             for thing in carried:
-                self._been(thing, place, [self.holder[thing][1], fact])
+                self._add_place(thing, place, [self.holder[thing][1], fact])
 
     def carried(self, person):
         return [thing for thing, (holder, _) in self.holder.items() if holder == person]
 
-    def _lies(self, thing):
+    def _last_place(self, thing):
         return self.trail[thing][-1][0] if self.trail[thing] else None
 
-    def _been(self, thing, place, facts):
-        if self._lies(thing) == place:
+    def _add_place(self, thing, place, facts):
+        if self._last_place(thing) == place:
             self.trail[thing][-1] = place, facts
         else:
             self.trail[thing].append((place, facts))
 
-    def _say(self, fact):
+    def _add_fact(self, fact):
         """Add a fact and return its place in the story."""
         self.facts.append(fact)
         return len(self.facts) - 1
@@ -152,20 +152,20 @@ def _yes_or_no(world, draw):
     return f"is {person} in the {named}", "yes" if named == place else "no", [fact]
 
 
-def _somebody(world, draw):
+def _draw_person(world, draw):
     """Somebody of the story, or None, so often that about half of those who remain carry nothing."""
     person = draw.choice(sorted(world.where))
     return person if world.carried(person) or draw.random() < 0.22 else None
 
 
 def _counting(world, draw):
-    if (person := _somebody(world, draw)) is None:
+    if (person := _draw_person(world, draw)) is None:
         return None
     return f"how many things has {person}", COUNTS[len(world.carried(person))], world.last[person][-3:]
 
 
 def _lists(world, draw):
-    if (person := _somebody(world, draw)) is None:
+    if (person := _draw_person(world, draw)) is None:
         return None
     carried = world.carried(person)
     return (
@@ -205,10 +205,10 @@ class Trails(NamedTuple):
 
 def trails(made: list[Story]) -> Trails:
     """Return what stories of the kind "two facts" say of a thing and of the person who took it last."""
-    return Trails(*map(torch.tensor, zip(*map(_trail, made), strict=True)))
+    return Trails(*map(torch.tensor, zip(*map(_trail_of, made), strict=True)))
 
 
-def _trail(one):
+def _trail_of(one):
     thing = one.question.split()[-1]
     taken = max(place for place, fact in enumerate(one.facts) if f"took the {thing}" in fact)
     moves = [place for place, fact in enumerate(one.facts) if fact.startswith(f"{one.facts[taken].split()[0]} went")]

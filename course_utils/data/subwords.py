@@ -32,7 +32,7 @@ class Subwords:
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer  # a tokenizers.Tokenizer
-        self._whole = _kind(tokenizer) == "WordLevel"
+        self._whole = _model_name(tokenizer) == "WordLevel"
         self._pieces = _pieces(tokenizer)  # V bytes: what each token adds to a text
 
     @classmethod
@@ -41,7 +41,7 @@ class Subwords:
 
         The same texts and size give the same vocabulary. Raises `CourseError` for a size below 260.
         """
-        tokenizers, bytewise = _library(), len(_SPECIALS) + 256
+        tokenizers, bytewise = _import_tokenizers(), len(_SPECIALS) + 256
         if size < bytewise:
             raise CourseError(f"size must be at least {bytewise}, for the specials and every byte, not {size}")
         trainer = tokenizers.trainers.BpeTrainer(
@@ -49,7 +49,7 @@ class Subwords:
             initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        learner = _prepare(tokenizers.models.BPE())
+        learner = _make_tokenizer(tokenizers.models.BPE())
         learner.train_from_iterator(texts, trainer)
         learned = json.loads(learner.to_str())["model"]
         # The trainer could put the specials in, but then it would also find them in texts.
@@ -57,25 +57,25 @@ class Subwords:
         model = tokenizers.models.BPE(
             vocab={token: row for row, token in enumerate(tokens)}, merges=[tuple(pair) for pair in learned["merges"]]
         )
-        return cls(_prepare(model))
+        return cls(_make_tokenizer(model))
 
     @classmethod
     def words(cls, texts: Iterable[str]) -> "Subwords":
         """Make each word between white space a token, the most frequent first; any other word becomes UNK."""
-        tokenizers = _library()
-        learner = _prepare(tokenizers.models.WordLevel())
+        tokenizers = _import_tokenizers()
+        learner = _make_tokenizer(tokenizers.models.WordLevel())
         counts = Counter(word for text in texts for word in learner.normalizer.normalize_str(text).split())
         tokens = [*_SPECIALS, *sorted(counts, key=lambda word: (-counts[word], word))]
         model = tokenizers.models.WordLevel({token: row for row, token in enumerate(tokens)}, _SPECIALS[UNK])
-        return cls(_prepare(model))
+        return cls(_make_tokenizer(model))
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Subwords":
         """Read what `save` wrote. Raises `CourseError` when the file holds something else."""
-        tokenizers, text = _library(), Path(path).read_bytes()
+        tokenizers, text = _import_tokenizers(), Path(path).read_bytes()
         try:
             text = text.decode("utf-8")
-            _must_be_plain(json.loads(text)["model"])
+            _check_settings(json.loads(text)["model"])
             tokenizer = tokenizers.Tokenizer.from_str(text)
             if not _is_ours(tokenizer):
                 raise ValueError
@@ -147,7 +147,7 @@ def subwords_for(name: str, texts: list[str], size: int) -> Subwords:
     return subwords
 
 
-def _library():
+def _import_tokenizers():
     # Threads of its own would compete with PyTorch's and warn when a data loader forks, to save a second.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import tokenizers  # takes 0.1 s, and the first lessons need none
@@ -155,16 +155,16 @@ def _library():
     return tokenizers
 
 
-def _kind(tokenizer) -> str:
+def _model_name(tokenizer) -> str:
     return type(tokenizer.model).__name__
 
 
-def _prepare(model):
+def _make_tokenizer(model):
     """Return a tokenizer of this model, with what happens to a text before the model sees it."""
-    tokenizers = _library()
+    tokenizers = _import_tokenizers()
     tokenizer, steps = tokenizers.Tokenizer(model), tokenizers.pre_tokenizers
     tokenizer.normalizer = tokenizers.normalizers.NFC()
-    if _kind(tokenizer) == "WordLevel":
+    if _model_name(tokenizer) == "WordLevel":
         tokenizer.pre_tokenizer = steps.WhitespaceSplit()
         return tokenizer
     # The first word gets a space too, so that it has the subwords that it has elsewhere.
@@ -176,8 +176,8 @@ def _prepare(model):
     return tokenizer
 
 
-def _must_be_plain(model: dict) -> None:
-    """Raise an error for a setting that is on and that we never set: over some, such as a long prefix, the library breaks down."""
+def _check_settings(model: dict) -> None:
+    """Raise an error for a setting that we never switch on. The library breaks down over some, such as a long prefix."""
     unknown = {"BPE": None, "WordLevel": _SPECIALS[UNK]}[model["type"]]
     others = [value for name, value in model.items() if name not in ("type", "unk_token", "vocab", "merges")]
     if model.get("unk_token") != unknown or any(others):
@@ -186,7 +186,7 @@ def _must_be_plain(model: dict) -> None:
 
 def _is_ours(tokenizer) -> bool:
     """Return whether it has our steps and nothing else, our specials, and ids without a gap."""
-    new = _prepare(type(tokenizer.model)())
+    new = _make_tokenizer(type(tokenizer.model)())
     theirs, ours = (json.loads(one.to_str()) | {"model": None} for one in (tokenizer, new))
     size = tokenizer.get_vocab_size()
     specials = tuple(tokenizer.id_to_token(row) for row in range(len(_SPECIALS)))
@@ -195,7 +195,7 @@ def _is_ours(tokenizer) -> bool:
 
 def _pieces(tokenizer) -> list[bytes]:
     by_id = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
-    if _kind(tokenizer) == "WordLevel":
+    if _model_name(tokenizer) == "WordLevel":
         return [f" {token.strip()}".encode() for token in by_id]
     # A byte that draws no visible Latin-1 character is spelled as a character from 256 on (GPT-2's table).
     visible = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]

@@ -4,8 +4,8 @@ A tale names its animal, says some sentences about it, and ends with a line brea
 
     there was a fox called Bok. Bok saw a ball. Bok took the ball. the fox was happy.
 
-A name is drawn anew for every tale. What comes after is drawn from a few choices whose probabilities are known, so that the surprise of each
-character is known, too: no model can predict with fewer bits on average. Here: the grammar, its texts and their surprise. Not here: the
+A name is drawn anew for every tale. What comes after is drawn from a few choices with known probabilities. The surprise of each character
+is therefore known, and no model can predict with fewer bits on average. Here: the grammar, its texts and their surprise. Not here: the
 models that read them (`models/gpt.py`).
 
 Shape letters: N rows, T characters of a row.

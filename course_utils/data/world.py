@@ -141,7 +141,7 @@ class World:
             raise CourseError(f"{error} is no word of this world: take those of World.words()") from None
         forms = _forms(entries) if self.agreement else [entry.form for entry in entries]
         target, links = [], []
-        for place in _ordered(entries, self.order):
+        for place in _target_order(entries, self.order):
             for word in entries[place].translations[forms[place]]:
                 links.append((place, len(target)))
                 target.append(word)
@@ -172,7 +172,7 @@ def generate_translations(
     words, draw = world.words(), random.Random(seed).random
     pairs = Pairs([], [], [])
     for _ in range(number):
-        source = _sentence(draw, words, shortest + int(draw() * (longest - shortest + 1)))
+        source = _draw_sentence(draw, words, shortest + int(draw() * (longest - shortest + 1)))
         target, links = world.translate(source)
         pairs.sources.append(" ".join(source))
         pairs.targets.append(" ".join(target))
@@ -185,37 +185,37 @@ Draw = Callable[[], float]
 Words = dict[str, list[str]]
 
 
-def _sentence(draw: Draw, words: Words, length: int) -> list[str]:
+def _draw_sentence(draw: Draw, words: Words, length: int) -> list[str]:
     """Draw a sentence of exactly so many words: clauses of at most ten."""
     sentence = []
     while length > LONGEST_CLAUSE:
         size = min(4 + int(draw() * 7), length - 3)  # what is left has a conjunction, a noun and a verb at least
-        sentence += [*_clause(draw, words, size), _pick(draw, words["conjunction"])]
+        sentence += [*_draw_clause(draw, words, size), _pick(draw, words["conjunction"])]
         length -= size + 1
-    return sentence + _clause(draw, words, length)
+    return sentence + _draw_clause(draw, words, length)
 
 
-def _clause(draw: Draw, words: Words, length: int) -> list[str]:
+def _draw_clause(draw: Draw, words: Words, length: int) -> list[str]:
     if length == 1:
         return [_pick(draw, words["noun"])]
     left = length - 1  # without the verb
     clause = [_pick(draw, words["adverb"])] if left > 1 and draw() < 0.25 else []
     left -= len(clause)
     size = min(left, 1 + int(draw() * 4))
-    clause += _noun_phrase(draw, words, size)
+    clause += _draw_noun_phrase(draw, words, size)
     left -= size
     if left > 1 and draw() < 0.3:
         size = min(left, 2 + int(draw() * 4))
-        clause += _phrase(draw, words, size)
+        clause += _draw_phrase(draw, words, size)
         left -= size
     clause.append(_pick(draw, words["verb"]))
     if left == 1 or (left and draw() < 0.6):
         size = _leave_not_one(left, 1 + int(draw() * 4))
-        clause += _noun_phrase(draw, words, size)
+        clause += _draw_noun_phrase(draw, words, size)
         left -= size
     while left:
         size = _leave_not_one(left, 2 + int(draw() * 4))
-        clause += _phrase(draw, words, size)
+        clause += _draw_phrase(draw, words, size)
         left -= size
     return clause
 
@@ -225,11 +225,11 @@ def _leave_not_one(left: int, size: int) -> int:
     return left if size >= left - 1 else size
 
 
-def _phrase(draw: Draw, words: Words, size: int) -> list[str]:
-    return [_pick(draw, words["preposition"]), *_noun_phrase(draw, words, size - 1)]
+def _draw_phrase(draw: Draw, words: Words, size: int) -> list[str]:
+    return [_pick(draw, words["preposition"]), *_draw_noun_phrase(draw, words, size - 1)]
 
 
-def _noun_phrase(draw: Draw, words: Words, size: int) -> list[str]:
+def _draw_noun_phrase(draw: Draw, words: Words, size: int) -> list[str]:
     phrase = [_pick(draw, words["determiner"])] if size > 1 and draw() < 0.6 else []
     while len(phrase) < size - 1:
         adjective = _pick(draw, words["adjective"])
@@ -264,7 +264,7 @@ def _forms(entries: list[_Entry]) -> list[int]:
     return forms
 
 
-def _ordered(entries: list[_Entry], order: str) -> Iterator[int]:
+def _target_order(entries: list[_Entry], order: str) -> Iterator[int]:
     """Return the places of the source's words in the target's order, by rule 3."""
     places = range(len(entries))
     if order != "verb-last":

@@ -51,7 +51,7 @@ def bundle(figure):
 
 
 def ground_of(figure) -> dict[str, str]:
-    """Return the metadata that keep a picture's colours where the page is dark; none for a picture whose light and dark change places there.
+    """Return the metadata that keep a picture's colours on a dark page. A picture whose light and dark are swapped there has none.
 
     The colours stay where they are what is shown: in a photograph, a grey picture, a mix of colours.
     """
@@ -71,25 +71,25 @@ def image(png: bytes, words: str, ground: dict[str, str]) -> str:
 def describe(figure) -> str:
     """Return in a few sentences what a figure shows: titles, axes, and the numbers that are drawn."""
     shown = [ax for ax in figure.axes if ax.get_visible() and ax.get_label() != "<colorbar>"]
-    parts = [_part(ax) for ax in shown]
+    parts = [_axes_text(ax) for ax in shown]
     if len(parts) > 1:
         parts = [f"Panel {n} of {len(parts)}: {part}" for n, part in enumerate(parts, 1)]
-    title = _plain(figure.get_suptitle())
+    title = _label_text(figure.get_suptitle())
     return " ".join(filter(None, [title and f"{title}.", *parts])) or "An empty picture."
 
 
-def _part(ax):
+def _axes_text(ax):
     """Return what one pair of axes shows."""
     kinds = {"A grid": _grid, "A grid of choices": _choices, "Bars": _bars, "Dots": _dots, "Lines": _lines}
     kind, texts = next(((kind, texts) for kind, tell in kinds.items() if (texts := tell(ax))), ("A drawing", []))
     texts += [f"{len(dots.get_offsets())} points" for dots in _all_dots(ax) if str(dots.get_label()).startswith("_")]
-    title, across, upward = map(_plain, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
+    title, across, upward = map(_label_text, (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()))
     if not ax.axison:
         across = upward = ""
     first, second = ("columns", "rows") if ax.images else ("across", "upward")
     sides = [f"{side}: {name}" for side, name in ((first, across), (second, upward)) if name]
     head = "; ".join([f"{kind}, “{title}”" if title else kind, *sides])
-    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*texts, *_texts(ax)])])
+    return " ".join([f"{head}.", *(f"{sentence}." for sentence in [*texts, *_marked_words(ax)])])
 
 
 def _grid(ax):
@@ -103,7 +103,7 @@ def _grid(ax):
         return [
             f"It is one colour: {', '.join(f'{name} {_number(v)}' for name, v in zip(COLOURS, values[0, 0], strict=False))}"
         ]
-    rows, columns = _names(ax.yaxis, len(values)), _names(ax.xaxis, values.shape[1])
+    rows, columns = _row_names(ax.yaxis, len(values)), _row_names(ax.xaxis, values.shape[1])
     if values.size > NUMBERS_AT_MOST and len(rows) > ROWS_AT_MOST:
         return [
             f"It has {len(rows)} rows and {len(columns)} columns of numbers from {_number(values.min())} to {_number(values.max())}"
@@ -129,7 +129,7 @@ def _choices(ax):
     meshes = [mesh for mesh in ax.collections if isinstance(mesh, QuadMesh)]
     if not meshes:
         return []
-    names = list(_ticks(ax.yaxis).values())
+    names = list(_tick_words(ax.yaxis).values())
     sentences = []
     for name, row in zip(names, meshes[0].get_array().reshape(len(names), -1).tolist(), strict=True):
         most = max(row, key=row.count)
@@ -148,7 +148,7 @@ def _bars(ax):
                 found.append((ax.xaxis, bar.get_x() + bar.get_width() / 2, bar.get_height()))
     decimals = _decimals([height for *_, height in found], 4)
     heights = [
-        f"{_ticks(axis).get(round(place, 6), _number(place))} {_number(height, decimals)}"
+        f"{_tick_words(axis).get(round(place, 6), _number(place))} {_number(height, decimals)}"
         for axis, place, height in found
     ]
     return [", ".join(heights)] if heights else []
@@ -160,7 +160,7 @@ def _all_dots(ax):
 
 def _dots(ax):
     """Tell from where to where the dots of each series with a name reach."""
-    reach = {_plain(dots.get_label()): sorted(float(x) for x, _ in dots.get_offsets()) for dots in _all_dots(ax)}
+    reach = {_label_text(dots.get_label()): sorted(float(x) for x, _ in dots.get_offsets()) for dots in _all_dots(ax)}
     told = {name: f"{xs[0]:.2f} to {xs[-1]:.2f}" if xs else "none" for name, xs in reach.items()}
     return [f"{name}: {extent}" for name, extent in told.items() if not name.startswith("_")]
 
@@ -169,11 +169,11 @@ def _lines(ax):
     """Tell a few points of each line that has a name; of the others only where nothing else is said."""
     lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
     named = [line for line in lines if not str(line.get_label()).startswith("_")]
-    sentences = [f"{_plain(line.get_label())}: {_points(line)}" for line in named]
-    return sentences if sentences or ax.texts else [_points(line) for line in lines[:POINTS_AT_MOST]]
+    sentences = [f"{_label_text(line.get_label())}: {_points_text(line)}" for line in named]
+    return sentences if sentences or ax.texts else [_points_text(line) for line in lines[:POINTS_AT_MOST]]
 
 
-def _points(line):
+def _points_text(line):
     points = [
         (x, y) for x, y in zip(line.get_xdata(orig=False), line.get_ydata(orig=False), strict=True) if isfinite(y)
     ]
@@ -182,14 +182,14 @@ def _points(line):
         points = [points[round(i * last / (POINTS_AT_MOST - 1))] for i in range(POINTS_AT_MOST)]
     decimals = None if line.axes.get_yscale() == "log" else _decimals([y for _, y in points], 4)
     across = line.axes.xaxis
-    names = _ticks(across) if isinstance(across.get_major_formatter(), FuncFormatter) else {}
+    names = _tick_words(across) if isinstance(across.get_major_formatter(), FuncFormatter) else {}
     return ", ".join(f"{_number(y, decimals)} at {names.get(round(float(x), 6), _number(x))}" for x, y in points)
 
 
-def _texts(ax):
+def _marked_words(ax):
     """Tell the words written into a picture; of an open drawing with axes, also where they stand."""
     # An annotation's own position may be an offset in points: what it points at is in the data's numbers.
-    texts = [(_plain(text.get_text()), getattr(text, "xy", text.get_position())) for text in ax.texts]
+    texts = [(_label_text(text.get_text()), getattr(text, "xy", text.get_position())) for text in ax.texts]
     texts = [(words, place) for words, place in texts if words and not _is_number(words)]
     if ax.images or not texts:
         return []
@@ -198,21 +198,21 @@ def _texts(ax):
     return ["Marked: " + ", ".join(words for words, _ in texts)]
 
 
-def _names(axis, count):
+def _row_names(axis, count):
     """Return the name of each row or column of a grid; its number where no name is written."""
-    ticks = _ticks(axis)
+    ticks = _tick_words(axis)
     return [ticks.get(float(i), "" if not ticks else str(i)) for i in range(count)]
 
 
-def _ticks(axis):
+def _tick_words(axis):
     """Return the words written along an axis, by place."""
     return {
-        round(float(place), 6): _plain(label.get_text()) or _number(place)
+        round(float(place), 6): _label_text(label.get_text()) or _number(place)
         for place, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False)
     }
 
 
-def _plain(text):
+def _label_text(text):
     """Return a label on one line, its formulas without their marks."""
     marks = {ord(mark): None for mark in "\\{}_^"}
     parts = str(text).split("$")  # every second one is a formula

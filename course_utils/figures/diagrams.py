@@ -59,14 +59,14 @@ def several_heads(words, asking, query, weights, contexts, output, new=()) -> Di
     those of each head, and `weights` what each head gives to each word.
     """
     draw, half = Sketch("Split, attend, merge", new), len(query) // 2
-    asks = draw.data("query", _lines(f"query: of {words[asking]}", query), 76)
+    asks = draw.data("query", _box_text(f"query: of {words[asking]}", query), 76)
     known = draw.data("known", "keys and values: of all words, split too", 168, 54)
-    parts = [draw.data("split", _lines(f"part {h}:", query[h * half : (h + 1) * half]), 60, 72) for h in (0, 1)]
+    parts = [draw.data("split", _box_text(f"part {h}:", query[h * half : (h + 1) * half]), 60, 72) for h in (0, 1)]
     shares = [[f"{word} {share:.2f}" for word, share in zip(words, each, strict=True)] for each in weights]
-    heads = [draw.step("heads", _lines(f"head {h}:", shares[h]), 116, 88) for h in (0, 1)]
-    found = [draw.data("contexts", _lines(f"context {h}:", contexts[h]), 88, 72) for h in (0, 1)]
-    merge = draw.data("merge", _lines("merged:", [number for context in contexts for number in context]), 72)
-    project, result = draw.step("project", "*W*_O", 40, 48), draw.data("output", _lines("output:", output), 60)
+    heads = [draw.step("heads", _box_text(f"head {h}:", shares[h]), 116, 88) for h in (0, 1)]
+    found = [draw.data("contexts", _box_text(f"context {h}:", contexts[h]), 88, 72) for h in (0, 1)]
+    merge = draw.data("merge", _box_text("merged:", [number for context in contexts for number in context]), 72)
+    project, result = draw.step("project", "*W*_O", 40, 48), draw.data("output", _box_text("output:", output), 60)
     columns = [[boxes[0], between, boxes[1]] for boxes, between in ((parts, None), (heads, known), (found, None))]
     row(asks, *columns, merge, project, result, height=260)
     draw.chain(asks, parts, heads, found, merge, project, result)
@@ -164,7 +164,7 @@ def attention(
 
 
 def _attention_in_words(inputs, score, masked, context, then, choices, shapes, projected):
-    queries, keys, values = (_the(plain(box.text)) for box in inputs.values())
+    queries, keys, values = (_with_article(plain(box.text)) for box in inputs.values())
     texts = [f"The {plain(score.text)} compares {queries} with {keys}."]
     if projected:
         texts = [f"Three learned matrices read {keys}: W_q makes the queries q, W_k the keys k and W_v the values v."]
@@ -182,7 +182,7 @@ def _attention_in_words(inputs, score, masked, context, then, choices, shapes, p
     return " ".join([*texts, "Shapes:", ", ".join(f"{name} {shape}" for name, shape in shapes.items()) + "."])
 
 
-def _the(text):
+def _with_article(text):
     return text if text[1:2] in ("", " ", "_") else f"the {text}"  # a symbol has no article
 
 
@@ -281,8 +281,8 @@ def transformer(new=()) -> Diagram:
     """The whole Transformer: encoder above, decoder below, their residual streams as lines, attentions beside them."""
     draw = Sketch("The Transformer", new)
     memory, readout = draw.data("memory", "memory", 76), draw.step("readout", "readout: next word", 76, 48)
-    _stack(draw, "source", {"encoder": "self-attention"}, 0, memory)
-    _, cross, _ = _stack(draw, "target\nso far", {"causal": CAUSAL, "cross": CROSS}, 256, readout)
+    _draw_stack(draw, "source", {"encoder": "self-attention"}, 0, memory)
+    _, cross, _ = _draw_stack(draw, "target\nso far", {"causal": CAUSAL, "cross": CROSS}, 256, readout)
     draw.arrow(memory, cross, "keys and values", over=102, name="memory")
     target = next(box for box in draw.boxes if box.text == "target\nso far")
     draw.arrow(readout, target, "the next word is appended", over=356, name="readout")
@@ -301,19 +301,19 @@ def decoder_only(new=(), llama=False) -> Diagram:
     draw = Sketch("Llama 3 8B" if llama else "A decoder without a source", new)
     readout = draw.step("readout", "readout: next piece" if llama else "readout: next character", 104, 48)
     if llama:
-        _stack(draw, "text\nso far", {"causal": LLAMA}, 0, readout, "SwiGLU", "RMSNorm", "embedding")
+        _draw_stack(draw, "text\nso far", {"causal": LLAMA}, 0, readout, "SwiGLU", "RMSNorm", "embedding")
         return draw.diagram("""The pieces of the text so far get an embedding. A thick line leads on through N layers: one
             residual stream. Beside it are causal attention, rotary, 8 groups, and SwiGLU: each reads the stream through
             its RMSNorm, f(RMSNorm(x)), and at a + its result is added to the stream. An RMSNorm follows the last layer.
             The readout gives logits of the next piece.""")
-    _stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
+    _draw_stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
     return draw.diagram("""The characters of the text so far get an embedding + positions. A thick line leads on through
         N layers: one residual stream. Beside it are causal self-attention and feed-forward: each reads the stream
         through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer. The
         readout gives logits of the next character.""")
 
 
-def _stack(
+def _draw_stack(
     draw, read, attentions, middle, last, feed_forward="feed-forward", norm="norm", embedding="embedding: + positions"
 ):
     """Draw one side of a Transformer with pre-norm, from what it reads to the box `last`; return its functions' boxes.
@@ -567,5 +567,5 @@ def snail(new=()) -> Diagram:
         so far. It finds A at z₁ (thick arrow), and so the answer is the label of A.""")
 
 
-def _lines(first, others):
+def _box_text(first, others):
     return "\n".join([first, *others]).replace(":\n", ": ")

@@ -113,7 +113,7 @@ def plain(text: str) -> str:
 def _svg(title, description, boxes, arrows):
     height = round(max(box.bottom for box in boxes) + EDGE)
     height = max([height] + [round(y) + EDGE for arrow in arrows for _, y in arrow.points])
-    content = [*map(_arrow, arrows), *map(_box, boxes)]
+    content = [*map(_arrow_svg, arrows), *map(_box_svg, boxes)]
     name = "d" + hashlib.sha256("".join([title, description, *content]).encode()).hexdigest()[:8]
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
@@ -128,60 +128,60 @@ def _svg(title, description, boxes, arrows):
     return "\n".join(lines) + "\n"
 
 
-def _box(box):
+def _box_svg(box):
     name, _, note = box.text.partition(": ")
     lines = [(line, "first") for line in name.split("\n")] + [(line, "small") for line in note.split("\n") if line]
     middle, top = box.centre, box.middle - (len(lines) - 1) * LINE / 2 + 5
-    texts = [_text(middle, top + LINE * i, line, kind) for i, (line, kind) in enumerate(lines) if line]
-    shown = f'    <rect class="box" {_place(box.x, box.y, box.width, box.height)} rx="8"/>'
-    badge = _badge(box.x + min(8, box.width / 2 - 17), box.y - 9) if box.new and box.width > 34 else []
+    texts = [_text_svg(middle, top + LINE * i, line, kind) for i, (line, kind) in enumerate(lines) if line]
+    shown = f'    <rect class="box" {_place_attributes(box.x, box.y, box.width, box.height)} rx="8"/>'
+    badge = _badge_svg(box.x + min(8, box.width / 2 - 17), box.y - 9) if box.new and box.width > 34 else []
     return "\n".join([f'  <g class="{box.kind}{" new" * box.new}">', shown, *texts, *badge, "  </g>"])
 
 
-def _badge(x, y):
+def _badge_svg(x, y):
     """Return the mark of what is new, which needs no colour to be seen."""
-    box = f'    <rect class="badge" {_place(x, y, 34, 17)} rx="8.5"/>'
-    return [box, _text(x + 17, y + 12.5, "new", "tag")]
+    box = f'    <rect class="badge" {_place_attributes(x, y, 34, 17)} rx="8.5"/>'
+    return [box, _text_svg(x + 17, y + 12.5, "new", "tag")]
 
 
-def _arrow(arrow):
-    path = "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in arrow.points)
+def _arrow_svg(arrow):
+    path = "M" + "L".join(f"{_coordinate(x)} {_coordinate(y)}" for x, y in arrow.points)
     wide = ' style="stroke-width: 5"' * arrow.stream
     drawn = [f'    <path class="way{" dashed" * arrow.dashed}"{wide} d="{path}"/>']
     if not arrow.dashed:
-        drawn.append(_tip(*arrow.points[-2:]))
+        drawn.append(_tip_svg(*arrow.points[-2:]))
     (x, y), (next_x, _) = arrow.points[1:3] if len(arrow.points) > 2 else arrow.points
     near = len(arrow.points) == 2 and next_x - x > SHORT  # a long straight arrow crosses the picture
     middle = x + 24 if near else (x + next_x - 6) / 2
     if arrow.words:
-        drawn.append(_text(middle, y - 7, arrow.words, "small"))
+        drawn.append(_text_svg(middle, y - 7, arrow.words, "small"))
     if arrow.shape:
-        drawn.append(_text(middle, y + 17, arrow.shape, "shape"))
+        drawn.append(_text_svg(middle, y + 17, arrow.shape, "shape"))
     if arrow.new:
-        drawn += _badge(middle - 120, y - 8.5)
+        drawn += _badge_svg(middle - 120, y - 8.5)
     return "\n".join([f'  <g class="arrow{" new" * arrow.new}">', *drawn, "  </g>"])
 
 
-def _tip(before, end):
+def _tip_svg(before, end):
     """Return the head of an arrow that ends here, in the direction from which it comes."""
     across, down = end[0] - before[0], end[1] - before[1]
     far = hypot(across, down)
     across, down = across / far, down / far
     back, side = (end[0] - 8 * across, end[1] - 8 * down), 4.5 if abs(across) > abs(down) else -4.5
     corners = (end, *((back[0] - by * down, back[1] + by * across) for by in (side, -side)))
-    return f'    <path class="tip" d="M{"L".join(f"{_number(x)} {_number(y)}" for x, y in corners)}Z"/>'
+    return f'    <path class="tip" d="M{"L".join(f"{_coordinate(x)} {_coordinate(y)}" for x, y in corners)}Z"/>'
 
 
-def _text(x, y, text, kind):
+def _text_svg(x, y, text, kind):
     """Return a line of text around x: *x* is set as a variable, and the word after a _ is set lower."""
     text = re.sub(r"\*([^*]+)\*", r'<tspan class="math">\1</tspan>', escape(text, quote=False))
     text = re.sub(r"_(\w+)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
-    return f'    <text class="{kind}" x="{_number(x)}" y="{_number(y)}" text-anchor="middle">{text}</text>'
+    return f'    <text class="{kind}" x="{_coordinate(x)}" y="{_coordinate(y)}" text-anchor="middle">{text}</text>'
 
 
-def _place(x, y, width, height):
-    return f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
+def _place_attributes(x, y, width, height):
+    return f'x="{_coordinate(x)}" y="{_coordinate(y)}" width="{_coordinate(width)}" height="{_coordinate(height)}"'
 
 
-def _number(value):
+def _coordinate(value):
     return f"{value:.1f}".removesuffix(".0")

@@ -54,7 +54,7 @@ class EveryHead:
         sentence, words, rows = self.rows()
         top = "".join(f'<th scope="col">{escape(word)}</th>' for word in words)
         body = "".join(
-            f'<tr><th scope="row">{name}</th>{"".join(map(_cell, weights))}</tr>' for name, weights in rows.items()
+            f'<tr><th scope="row">{name}</th>{"".join(map(_cell_html, weights))}</tr>' for name, weights in rows.items()
         )
         data = json.dumps({"attentions": self.attentions, "asking": self.asking}, ensure_ascii=False)
         shared, script = (file.read_text(encoding="utf-8") for file in (SHARED, SCRIPT))
@@ -102,5 +102,5 @@ def every_head(seen, source, target, asking=0) -> EveryHead:
     return EveryHead(attentions, asking)
 
 
-def _cell(weight):
+def _cell_html(weight):
     return f'<td style="--weight: {weight / 100:g}">{weight if weight >= 5 else ""}</td>'

@@ -42,10 +42,10 @@ class Sketch:
         """Add an arrow from one box to another.
 
         It is straight where they are side by side or one above the other, and runs `at` this height or x. Elsewhere it
-        bends twice between them. `over` is a height at which it passes what stands between: there it leaves and
-        reaches the side of a box that is so high, and bends above or below any other.
+        bends twice between them. `over` is the height at which it passes what is in between. At a box of this height it
+        begins or ends at the side; at any other it bends above or below the box.
         """
-        self.path(*_way(start, end, at, over), words=words, shape=shape, **looks)
+        self.path(*_arrow_points(start, end, at, over), words=words, shape=shape, **looks)
 
     def chain(self, *boxes, words=(), shapes=()):
         """Add an arrow from each box to the next, with its words above and its shape below.
@@ -119,10 +119,10 @@ def _side_by_side(*values):
     return zip(*(value if isinstance(value, list) else [value] * count for value in values), strict=True)
 
 
-def _way(start, end, at, over):
+def _arrow_points(start, end, at, over):
     """Return the points of an arrow from one box to another."""
     if over is not None:
-        return *_turn(start, end, over), *reversed(_turn(end, start, over))
+        return *_exit_points(start, end, over), *reversed(_exit_points(end, start, over))
     top, bottom = max(start.y, end.y), min(start.bottom, end.bottom)
     left, right = max(start.x, end.x), min(start.right, end.right)
     if bottom - top >= OVERLAP:
@@ -135,7 +135,7 @@ def _way(start, end, at, over):
     return (start.right, start.middle), (bend, start.middle), (bend, end.middle), (end.x, end.middle)
 
 
-def _turn(box, other, over):
+def _exit_points(box, other, over):
     """Return where an arrow at the height `over` leaves a box for another one."""
     if box.y < over < box.bottom:
         return [(box.right if box.centre < other.centre else box.x, over)]

@@ -44,7 +44,7 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=(), numb
         ax.quiver(*zip(*ways, strict=True), angles="xy", scale_units="xy", scale=1, color=INK, width=0.012, zorder=3)
     places = []  # of the numbers: outside their squares, and beside each other where squares coincide
     for i, (x, y) in enumerate(centres, number):
-        _square(ax, x, y, size, INK)
+        _draw_square(ax, x, y, size, INK)
         left, top = max(x - size / 2, 0), y - size / 2
         above = top > 3
         place = (left, top - 0.3 if above else y + size / 2 + 0.3)
@@ -55,7 +55,7 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=(), numb
             *place, i, color=INK, va="bottom" if above else "top", ha="left", fontweight="bold", zorder=4, bbox=SHADE
         )
     for side, colour in zip(wider, SQUARES[1:], strict=False):
-        _square(ax, *centres[0], side, colour)
+        _draw_square(ax, *centres[0], side, colour)
     if corner is not None:
         row, column = (float(place) - 0.5 for place in corner)
         ax.add_patch(plt.Rectangle((column, row), 8, 8, fill=False, color="white", linestyle="--", linewidth=1.2))
@@ -64,7 +64,7 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=(), numb
     ax.set(xlim=(-0.5 - margin, width - 0.5 + margin), ylim=(height - 0.5 + margin, -0.5 - margin))
 
 
-def _square(ax, x, y, side, colour):
+def _draw_square(ax, x, y, side, colour):
     ax.add_patch(plt.Rectangle((x - side / 2, y - side / 2), side, side, fill=False, color=colour, linewidth=1.8))
 
 

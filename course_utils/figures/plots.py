@@ -55,7 +55,7 @@ def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
 
     `marked` holds pairs (row, column) of cells to frame, such as those where the weight should lie.
     """
-    ax = _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
+    ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
     for row, column in marked:
         ax.add_patch(plt.Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, color=COLOURS[1], linewidth=2))
 
@@ -66,7 +66,7 @@ def heads(weights, line):
     for ax, (title, matrix) in zip(across, weights.items(), strict=True):
         steps, positions = matrix.shape
         position = "position" if ax is across[0] else ""
-        _matrix(matrix.T, None, None, title, ax, "step", position, cmap="Blues", norm=root)
+        _draw_matrix(matrix.T, None, None, title, ax, "step", position, cmap="Blues", norm=root)
         ax.axvline(line, color="0.4", linestyle="--", linewidth=1)
         ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
         places = range(0, positions, 10 if positions > 20 else 5)
@@ -88,7 +88,7 @@ def reading(looks, facts, question, answer, support=()):
 
 def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):
     """Amounts as a picture: white at 0, dark at `most`, with a bar of the colours that names the unit."""
-    ax = _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=most)
+    ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=most)
     ax.figure.colorbar(ax.images[0], ax=ax, label=unit)
 
 
@@ -102,8 +102,8 @@ def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel
     """Draw a mask as a picture: dark where a query may attend, with a dot or what `dot` says; white where it may not."""
     matrix = torch.as_tensor(matrix)
     numbers = [[dot if may else "" for may in row] for row in matrix.tolist()]
-    ax = _matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers, cmap="Blues", vmin=0, vmax=1.6)
-    _lines_between_cells(ax, matrix.shape)
+    ax = _draw_matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers, cmap="Blues", vmin=0, vmax=1.6)
+    _draw_lines_between_cells(ax, matrix.shape)
 
 
 def differences(matrix, columns=None, rows=None, title="", ax=None, xlabel="", ylabel="", zero=1e-5):
@@ -111,8 +111,8 @@ def differences(matrix, columns=None, rows=None, title="", ax=None, xlabel="", y
     matrix = torch.as_tensor(matrix).detach().abs()
     numbers = [["0" if d <= zero else f"{d:.2f}" if d >= 0.005 else f"{d:.1g}" for d in row] for row in matrix.tolist()]
     colours = {"cmap": "Blues", "vmin": 0, "vmax": 1.2}
-    ax = _matrix((matrix <= zero).float(), columns, rows, title, ax, xlabel, ylabel, numbers, **colours)
-    _lines_between_cells(ax, matrix.shape)
+    ax = _draw_matrix((matrix <= zero).float(), columns, rows, title, ax, xlabel, ylabel, numbers, **colours)
+    _draw_lines_between_cells(ax, matrix.shape)
 
 
 def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
@@ -131,7 +131,7 @@ def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
 
 
-def _lines_between_cells(ax, shape):
+def _draw_lines_between_cells(ax, shape):
     """Draw thin lines around every cell, so that a row of empty cells is seen as a row."""
     ax.set_xticks([j - 0.5 for j in range(shape[1] + 1)], minor=True)
     ax.set_yticks([i - 0.5 for i in range(shape[0] + 1)], minor=True)
@@ -139,14 +139,14 @@ def _lines_between_cells(ax, shape):
     ax.tick_params(which="minor", length=0)
 
 
-def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **colours):
+def _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **colours):
     matrix = torch.as_tensor(matrix).detach().float()
     rows, columns = matrix.shape
     if ax is None:
         ax = axes(width=max(3.2, 1.8 + 0.55 * columns), height=max(1.7, 1.1 + 0.42 * rows))
     ax.imshow(matrix.numpy(), aspect="auto", **colours)
     if matrix.numel() <= 150:
-        _numbers(ax, matrix, numbers, colours["cmap"])
+        _write_numbers(ax, matrix, numbers, colours["cmap"])
     ax.set_xticks(
         range(columns),
         range(columns) if keys is None else keys,
@@ -161,7 +161,7 @@ def _matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None, **co
     return ax
 
 
-def _numbers(ax, matrix, texts, cmap):
+def _write_numbers(ax, matrix, texts, cmap):
     for i, row in enumerate(matrix.tolist()):
         for j, value in enumerate(row):
             text = f"{value:.2f}" if texts is None else texts[i][j]
@@ -247,18 +247,18 @@ def scatter(x, y, xlabel, ylabel, names=None, title="", ax=None):
     ax.margins(0.12)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.figure.draw_without_rendering()  # from here on the axes keep their place
-    taken = [_around(ax, x[i], y[i]) for i in names]
+    taken = [_dot_square(ax, x[i], y[i]) for i in names]
     for i, name in names.items():
-        taken.append(_beside(ax, (x[i], y[i]), name, taken))
+        taken.append(_write_beside(ax, (x[i], y[i]), name, taken))
 
 
-def _around(ax, x, y):
+def _dot_square(ax, x, y):
     """Return the little square, in pixels, that a dot covers."""
     across, up = ax.transData.transform((x, y))
     return Bbox.from_extents(across - 4, up - 4, across + 4, up + 4)
 
 
-def _beside(ax, point, name, taken):
+def _write_beside(ax, point, name, taken):
     """Write a name where it covers neither a named dot nor another name, if there is such a place; return its space."""
     sides = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
     for away, (right, up) in product((7, 20, 34, 48, 62), sides):  # points
@@ -298,14 +298,14 @@ def directions(vectors, names, direction=None, title="", ax=None, direction_name
         length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
         place = x + 0.08 * reach * x / length, y + 0.08 * reach * y / length
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may lie on the direction
-        ax.text(*place, name, fontsize=10, zorder=4, bbox=box if name else None, **_anchor(x, y))
+        ax.text(*place, name, fontsize=10, zorder=4, bbox=box if name else None, **_text_alignment(x, y))
     left, bottom = (vectors.amin(0).clamp(max=0) - 0.3 * reach).tolist()
     right, top = (vectors.amax(0).clamp(min=0) + 0.4 * reach).tolist()
     ax.set(xlim=(left, right), ylim=(bottom, top), title=title, aspect="equal")
     ax.set(xlabel="feature 0", ylabel="feature 1")
 
 
-def _anchor(x, y):
+def _text_alignment(x, y):
     """Text alignment that keeps a name outside the arrow that points to (x, y)."""
     sideways = abs(x) > abs(y)
     return {

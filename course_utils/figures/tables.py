@@ -58,11 +58,11 @@ def table(rows, columns, corner="", digits=3, caption="") -> Table:
                 f"The row '{name}' has {count}, but the columns are {', '.join(columns)}: give a list with one cell for "
                 "each column. Several runs of one column are one cell."
             )
-        lines.append([name, *(_written(cell, digits) for cell in cells)])
+        lines.append([name, *(_cell_text(cell, digits) for cell in cells)])
     return Table([[str(cell) for cell in line] for line in lines], caption)
 
 
-def _written(cell, digits):
+def _cell_text(cell, digits):
     if isinstance(cell, str):
         return cell
     cell = torch.as_tensor(cell).detach()

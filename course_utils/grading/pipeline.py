@@ -26,8 +26,8 @@ from course_utils.grading.ingest.roster import read_roster
 from course_utils.grading.ingest.submissions import Found, find
 from course_utils.grading.ingest.written_answers import Written
 from course_utils.grading.judging import pool
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import read_once, result_key
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.reports.class_page import class_page
 from course_utils.grading.reports.class_results import graded_class
 from course_utils.grading.reports.exports import write_all

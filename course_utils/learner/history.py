@@ -39,10 +39,10 @@ def record_cells() -> None:
     _ran.extend(
         Ran(None, source) for source in (before[1:] if isinstance(before, list) else ()) if isinstance(source, str)
     )
-    shell.events.register("pre_run_cell", _take_down)
+    shell.events.register("pre_run_cell", _record)
 
 
-def _take_down(info):
+def _record(info):
     if info.store_history and not info.silent:
         _ran.append(Ran(getattr(info, "cell_id", None), info.raw_cell or ""))
 

@@ -75,7 +75,7 @@ class InputExplorer(ipywidgets.VBox):
         if finding and finding.expected is not None:  # of a gradient, too
             self.shown = finding.expected, finding.received
         self.values.value = printable(side_by_side(*self.shown))
-        self._say(f"✗ {finding.sentence}" if finding else RIGHT)
+        self._say(f"✗ {finding.text}" if finding else RIGHT)
 
     def read(self):
         """Return the arguments that are written in the fields. Raises CourseError with what is wrong with them."""

@@ -77,7 +77,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         return _wrong_use("check", task_id, answer, *more)
     if callable(task_id):  # check(softmax)
         name = getattr(task_id, "__name__", "")
-        task_id, answer = answer if isinstance(answer, str) else _task_of(name), task_id
+        task_id, answer = answer if isinstance(answer, str) else _id_of_answer(name), task_id
         if task_id is None:
             return _show(Message(f"There is no task called `{name}`: write its id too, as in {USES['check']}."))
     task = _task(task_id, "check")
@@ -101,32 +101,34 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         answer = history.namespace()[task.answer_name]
     began = time.monotonic()
     try:
-        with shown_while_waiting(_while_waiting(task, answer, seconds)), warnings_stay_warnings():
+        with shown_while_waiting(_waiting_line(task, answer, seconds)), warnings_stay_warnings():
             report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
     _took[task.id] = code_of(answer), time.monotonic() - began
     if answer is None:  # what a call gives whose function returns nothing
-        report.message = (
+        report.remark = (
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
             f'`check("{task.id}", {task.answer_name})`.'
         )
     cell = history.cell_of(answer)
-    entry = _changed(task.id, lambda entry: _count(entry, report.state, cell), keep)
+    entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell), keep)
     _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
-        report.note = _way_on(task, entry)
+        report.note = f"{_failed_below(task, answer)}{_next_step(task, entry)}"
+        if {"exit", "quit"} & {*getattr(code_of(answer), "co_names", ())}:
+            report.remark = f"Your {'class' if task.module else 'function'} calls `exit` or `quit`, which ends the whole program, here the notebook's kernel. Delete that call, and hand the result back with `return`."
     elif report.state == "passed":
         report.note = next(sandbox_warnings([cell]), "")
     _keep_failure(task, answer, report)
     if lost := history.unused_edit(answer):
         _show(Message(lost, f"<div style='margin:.3em 0'><strong>{with_code(lost)}</strong></div>"))
         if report.state == "not attempted":
-            report.message = "The earlier version holds no answer yet."
+            report.remark = "The earlier version holds no answer yet."
     return _show(report)
 
 
-def _while_waiting(task, answer, seconds):
+def _waiting_line(task, answer, seconds):
     """Return the line that is shown while a check waits; of an answer that was checked as it is, with how long that took."""
     line = f"Still checking your answer. It is stopped after {seconds:g} seconds of computing."
     before, took = _took.get(task.id, (None, 0))
@@ -135,7 +137,7 @@ def _while_waiting(task, answer, seconds):
     return line
 
 
-def _changed(task_id, alter, keep):
+def _change_entry(task_id, alter, keep):
     """Alter what is kept of a task and return it; where it shall not be kept, alter and return a copy."""
     if keep:
         return state.change(task_id, alter, _say)
@@ -144,7 +146,7 @@ def _changed(task_id, alter, keep):
     return entry
 
 
-def _count(entry, reached, cell=""):
+def _count_attempt(entry, reached, cell=""):
     entry["state"] = reached
     if cell:
         entry["cell"] = state.digest(cell)
@@ -163,7 +165,7 @@ def _check_question(question, answer, seed, keep):
     never_shown = from_the_page and question.id not in state.read(_say)
     if never_shown and report.state != "not attempted" and options != question.options(AS_STORED):
         report = Answered("not attempted", IN_YOUR_ORDER)
-    _changed(question.id, lambda entry: _count(entry, report.state), keep)
+    _change_entry(question.id, lambda entry: _count_attempt(entry, report.state), keep)
     text = "\n".join(
         [
             headline(question.id, question.title, report.state),
@@ -181,7 +183,18 @@ def _check_question(question, answer, seed, keep):
     return _show(Message(text, framed(question.id, question.title, report.state, parts)))
 
 
-def _way_on(task, entry):
+def _failed_below(task, answer):
+    """Return the sentence on an answer to another task of the lesson which this one calls, and whose last check failed; "" for none."""
+    called = getattr(code_of(answer), "co_names", ())
+    for other in catalogue.by_lesson()[task.id[:2]]:
+        name = other.answer_name
+        is_own = getattr(history.namespace().get(name), "__module__", "") == "__main__"
+        if name in called and is_own and state.read(_say).get(other.id, {}).get("state") in ("failed", "error"):
+            return f"It calls your `{name}`, which failed the last check of {other.id}: look there first. "
+    return ""
+
+
+def _next_step(task, entry):
     seen = min(entry.get("hints", 0), len(task.hints))
     left = len(task.hints) - seen
     if left:
@@ -241,10 +254,10 @@ def hint(task_id=None, *more, keep=True, **unknown):
         return _show(task)
     if not isinstance(task, catalogue.Task):
         return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
-    entry = _changed(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)
+    entry = _change_entry(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)
     step, first = entry["hints"], "" if entry.get("attempts") else "Once you have tried it, "
-    more = "" if step < len(task.hints) else f' That was the last one. {first}`solution("{task.id}")` shows a solution.'
-    return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{more}"))
+    end = "" if step < len(task.hints) else f' That was the last one. {first}`solution("{task.id}")` shows a solution.'
+    return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{end}"))
 
 
 def solution(task_id=None, *more, force=False, **unknown):
@@ -283,6 +296,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     prediction = _prediction(prediction_id, "predict", (guess, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
+    _guesses.pop(prediction.id, None)  # whatever comes of this one, it takes the place of an earlier guess
     if guess is None or guess is ...:
         return _show(
             Message(f"{prediction.text} Put {prediction.wanted()} in place of the dots, then run the next cell.")
@@ -335,7 +349,7 @@ def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
         return _wrong_use("progress")
     try:
         lessons = () if lesson is None else chosen([str(lesson)], catalogue.by_lesson())
-        _carry(save, load)
+        _load_and_save(save, load)
     except CourseError as error:
         return _show(Message(str(error)))
     return _show(overall_progress(all, "progress(all=True)", lessons))
@@ -349,16 +363,16 @@ def overall_progress(all, to_see_all, lessons=()):
         for number in catalogue.by_lesson()
     }
     total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
-    shown = {
+    displayed = {
         f"{number} {catalogue.lessons()[number].title}: {_summary(rows)}": rows
-        if lessons or _begun(rows) and (all or _left(rows))
+        if lessons or _has_begun(rows) and (all or _not_passed(rows))
         else []
         for number, rows in groups.items()
-        if (number in lessons if lessons else all or _begun(rows))
+        if (number in lessons if lessons else all or _has_begun(rows))
     }
     if not all:
         ahead += f" `{to_see_all}` shows every lesson."
-    return Message(_progress_text(total, shown, ahead), _progress_html(total, shown, ahead))
+    return Message(_progress_text(total, displayed, ahead), _progress_html(total, displayed, ahead))
 
 
 def _progress_row(task, entry):
@@ -370,7 +384,7 @@ def _progress_row(task, entry):
     return is_task, task.id, task.title, reached, attempts, entry.get("hints", 0)
 
 
-def _carry(save, load):
+def _load_and_save(save, load):
     if load is not None:
         state.load(load, _say)
         _say(f"The progress in {load} has been added to yours.")
@@ -388,18 +402,18 @@ def _summary(rows):
     return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
 
 
-def _begun(rows):
+def _has_begun(rows):
     return any(attempts or hints for *_, attempts, hints in rows)
 
 
-def _left(rows):
+def _not_passed(rows):
     return [row for row in rows if row[3] != "passed"]
 
 
 def _what_comes_next(groups):
     """Say what comes next: the first task or question that is left in the last lesson begun, else the lesson after it."""
-    begun = [number for number, rows in groups.items() if _begun(rows)]
-    if begun and (left := _left(groups[begun[-1]])):
+    begun = [number for number, rows in groups.items() if _has_begun(rows)]
+    if begun and (left := _not_passed(groups[begun[-1]])):
         _, id, title, *_ = left[0]
         return f"Next comes {id}, {title}{'' if title.endswith('?') else '.'}"
     following = [number for number in groups if not begun or number > begun[-1]]
@@ -443,7 +457,7 @@ def _progress_html(total, groups, ahead):
 def _task(task_id, use):
     """Return the task or question of that id, for None the one that is meant; or a Message that says what to write."""
     if task_id is None:
-        task_id = _defined_last() if use == "check" else next(iter(_last_tried), None) or _defined_last()
+        task_id = _id_defined_last() if use == "check" else next(iter(_last_tried), None) or _id_defined_last()
         if task_id is None:
             return Message(f"Which task? Write {USES[use]}.")
     if not isinstance(task_id, str):
@@ -464,15 +478,15 @@ def _ids_meant(task_id):
     return f'There is no task "{task_id}". An id begins with its lesson: did you mean {" or ".join(meant)}?'
 
 
-def _defined_last():
+def _id_defined_last():
     """Return the id of the task whose answer a cell of the notebook defined last."""
     name = history.last_defined(
         [task.answer_name for of_lesson in catalogue.by_lesson().values() for task in of_lesson]
     )
-    return name and _task_of(name)
+    return name and _id_of_answer(name)
 
 
-def _task_of(name):
+def _id_of_answer(name):
     """Return the id of the task that a function or class of that name answers; of several, of the lesson tried last. None for none."""
     found = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson if task.answer_name == name]
     here = [task_id for task_id in found if _last_tried and task_id[:2] == _last_tried[0][:2]]

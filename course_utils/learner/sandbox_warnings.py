@@ -18,6 +18,7 @@ OTHERS = {
     "reads or writes a file": r"\b(?:open|load|loadtxt|save|savez|savetxt|read_\w+|to_csv|Path)\(\s*[\"'rf]",
     "starts another program or notebook": r"^[ \t]*!|^[ \t]*%run\b|\bos\.system\(|\bsubprocess\.",
     "asks for a network": r"\burlopen\(|\burlretrieve\(|\brequests\.\w+\(|\bhub\.load\(",
+    "asks you to type something": r"(?<![\w.])(?<!def )input\(",
     "uses a GPU": r"\.cuda\(|[\"'](?:cuda|mps)\b",
 }
 
@@ -27,7 +28,7 @@ def sandbox_warnings(cells: Iterable[str]) -> Iterator[str]:
     text = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)  # that one is the course's own, and sets up
     for name in dict.fromkeys(IMPORT.findall(text)):
         if name not in {*sys.stdlib_module_names, *PACKAGES} and not _comes_with_the_course(name):
-            yield f"Your code imports `{name}`, which does not come with the course: where a class is graded, it may be missing."
+            yield f"Your code imports `{name}`, which does not come with the course: where a class is graded, it may be missing. If it is a file of yours, put its code into a cell."
     for does, pattern in OTHERS.items():
         if found := re.search(rf"^(?!\s*#).*?(?:{pattern}).*$", text, re.MULTILINE):
             line = found.group().strip()

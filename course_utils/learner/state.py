@@ -25,6 +25,7 @@ LARGEST = 1_000_000  # bytes of a file that has travelled
 ID = re.compile(r"\d\d\.\w{1,80}")
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading a damaged file may raise
 _in_memory = {}  # serves where nothing can or shall be written
+_unwritable = set()  # folders of which this was said
 _new_seed = secrets.randbits(31)  # for who has none yet
 
 
@@ -33,22 +34,22 @@ def read(say=print):
     if os.environ.get("COURSE_PROGRESS") == "off":
         return dict(_in_memory)
     try:
-        return _read(learners_folder() / FILE, say)["tasks"]
+        return _read_file(learners_folder() / FILE, say)["tasks"]
     except OSError:  # there, but not to be read just now
         return dict(_in_memory)
 
 
-def _read(path, say):
+def _read_file(path, say):
     """Return {"seed": the number that this learner's questions are shuffled by, "tasks": what `read` returns}."""
     try:
-        return _checked(path.read_bytes())
+        return _parse(path.read_bytes())
     except FileNotFoundError:
         return {"seed": _new_seed, "tasks": dict(_in_memory)}
     except DAMAGE:
         return _set_aside(path, say)
 
 
-def _checked(data):
+def _parse(data):
     """Return what a file's bytes keep, with a byte order mark or as UTF-16, too; one of DAMAGE is raised where it is not such a file."""
     saved = json.loads(data)
     tasks, seed = saved["tasks"], saved.get("seed", _new_seed)
@@ -78,7 +79,7 @@ def save(path):
     """Write all that is kept into a file that can travel. Raises `CourseError` where a file of that name holds something else."""
     path = Path(path)
     if path.exists():
-        _of_travel(path)
+        _read_saved(path)
     try:
         saved = {"seed": seed(), "tasks": dict(sorted(read().items()))}
         write(path, json.dumps(saved, indent=1))
@@ -88,24 +89,24 @@ def save(path):
 
 def load(path, say=print):
     """Add what such a file has kept to what is kept here, the better of the two for each task. Raises `CourseError`."""
-    loaded = _of_travel(Path(path))
+    loaded = _read_saved(Path(path))
 
     def add(tasks):
         for task, entry in loaded["tasks"].items():
-            tasks[task] = _better(tasks.get(task, {}), entry)
+            tasks[task] = _merge(tasks.get(task, {}), entry)
 
-    if os.environ.get("COURSE_PROGRESS") == "off" or _changed(add, say, loaded["seed"]) is None:
+    if os.environ.get("COURSE_PROGRESS") == "off" or _change_file(add, say, loaded["seed"]) is None:
         add(_in_memory)
 
 
-def _of_travel(path):
+def _read_saved(path):
     """Return what a file has kept, only the fields that are known. Raises `CourseError`."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise ValueError
-        saved = _checked(data)
+        saved = _parse(data)
         if not 0 <= saved["seed"] < 2**63 or not all(map(ID.fullmatch, saved["tasks"])):
             raise ValueError
         tasks = {
@@ -122,7 +123,7 @@ def _of_travel(path):
         ) from None
 
 
-def _better(mine, other):
+def _merge(mine, other):
     """Return the entry with the better state and the larger counts."""
     better = {**other, **mine}
     for field, rank in (("state", STATES.index), ("passed", bool), ("attempts", int), ("hints", int)):
@@ -140,14 +141,14 @@ def seed(say=print):
     """Return the number that this learner's questions are shuffled by; always 0 where no progress is kept."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return 0
-    saved = _changed(lambda tasks: None, say)
+    saved = _change_file(lambda tasks: None, say)
     return saved["seed"] if saved else _new_seed
 
 
 def change(task, alter, say=print):
     """Apply `alter` to the task's entry (a dict, empty at first) and keep the result. Returns the entry."""
     saved = (
-        _changed(lambda tasks: alter(tasks.setdefault(task, {})), say)
+        _change_file(lambda tasks: alter(tasks.setdefault(task, {})), say)
         if os.environ.get("COURSE_PROGRESS") != "off"
         else None
     )
@@ -158,7 +159,7 @@ def change(task, alter, say=print):
     return entry
 
 
-def _changed(alter, say, seed=None):
+def _change_file(alter, say, seed=None):
     """Alter the tasks in the file; return all that is in it then, None where it cannot be written. A seed serves who has kept nothing yet."""
     place = "the notebook's folder"
     try:
@@ -166,13 +167,14 @@ def _changed(alter, say, seed=None):
         place = path.parent
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(path.with_suffix(".lock"), timeout=5):
-            saved = _read(path, say)
+            saved = _read_file(path, say)
             if seed is not None and not saved["tasks"]:
                 saved["seed"] = seed
             alter(saved["tasks"])
             write(path, json.dumps({**saved, "tasks": dict(sorted(saved["tasks"].items()))}, indent=1))
         return saved
     except (OSError, Timeout):
-        if not _in_memory:
+        if place not in _unwritable:
+            _unwritable.add(place)
             say(f"Your progress cannot be written to {place}: it is kept only until this notebook closes.")
         return None

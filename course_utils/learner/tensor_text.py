@@ -50,23 +50,23 @@ def from_text(text: str, like, name: str):
         words = text.split()
         if len(words) != 1:
             raise CourseError(f"{name} is one number, and here are {len(words) or 'none'}.")
-        return _number(words[0], _kind(like), name)
+        return _number(words[0], _number_type(like), name)
     blocks, rows = [[]], text.replace(",", " ").split("\n")
     for line, row in enumerate(rows, 1):
-        numbers = [_number(word, _kind(like), f"{name}, line {line}") for word in row.split()]
+        numbers = [_number(word, _number_type(like), f"{name}, line {line}") for word in row.split()]
         if numbers:
             blocks[-1].append(numbers)
         elif blocks[-1]:
             blocks.append([])
     blocks = [block for block in blocks if block]
-    _check(blocks, like.dim(), name)
+    _check_rows(blocks, like.dim(), name)
     tensor = torch.tensor(blocks, dtype=like.dtype)
     for _ in range(3 - like.dim()):
         tensor = tensor[0]
     return tensor
 
 
-def _kind(like):
+def _number_type(like):
     """Return what a number must be to stand where `like` stands: bool, int or float."""
     if isinstance(like, torch.Tensor):
         return bool if like.dtype == torch.bool else float if like.is_floating_point() else int
@@ -87,7 +87,7 @@ def _number(word, kind, where):
     return number
 
 
-def _check(blocks, axes, name):
+def _check_rows(blocks, axes, name):
     """Raise CourseError where rows of numbers do not make a tensor of so many axes."""
     if not blocks:
         raise CourseError(f"{name} is empty: write at least one number.")

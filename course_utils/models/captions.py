@@ -142,9 +142,9 @@ def soft_loss(output: Output, wanted: Tensor, penalty=0.0) -> Tensor:
 def hard_loss(output: Output, wanted: Tensor, baseline: float, entropy=0.01) -> tuple[Tensor, float]:
     """Return the loss of hard attention, and the mean reward (equations 11 and 12).
 
-    A place is rewarded with the log probability of its own word; the paper rewards all places of a caption with that of all its words,
-    which is noisier. `baseline` is a running mean of past rewards. The entropy of the weights is rewarded too, so that the captioner
-    goes on trying.
+    A place is rewarded with the log probability of its own word. The paper rewards all places of a caption with that of all its words,
+    which is noisier. `baseline` is a running mean of past rewards. The entropy of the weights is rewarded too, so that the captioner goes
+    on trying.
     """
     real = wanted != PAD  # B T
     log_likelihood = output.logits.log_softmax(-1).gather(-1, wanted[..., None]).squeeze(-1) * real  # B T

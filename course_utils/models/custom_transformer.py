@@ -1,4 +1,4 @@
-"""A Transformer put together from layers that are given, such as those that a learner has written, and its training in seconds.
+"""A Transformer put together from given layers, such as a learner's own, and its training in seconds.
 
 Here: the model around the layers. Not here: the course's own Transformer (`transformer.py`), which is faster and can be shipped.
 

@@ -74,8 +74,8 @@ def location_log_probability(location: Tensor, mean: Tensor, std: float) -> Tens
 
 
 class GlimpseOutput(NamedTuple):
-    """What a model saw and said of pictures: logits B×V; locations B×T×2; for each location that it chose itself, which are all but the
-    first, its log density and the reward that was expected before, B×(T-1) each."""
+    """What a model saw and said of pictures: logits B×V and locations B×T×2. For the locations that it chose itself, all but the first:
+    their log density and the reward expected before, B×(T-1) each."""
 
     logits: Tensor
     locations: Tensor

@@ -125,8 +125,8 @@ def fit(
 
 
 class Score(NamedTuple):
-    """`right` is the share of right answers; `on_facts[hop][i]` is the mean weight of a hop on the i-th fact that an answer rests on, in
-    the order of reasoning, over the stories whose answer rests on at least that many."""
+    """`right` is the share of right answers; `on_facts[hop][i]` is the mean weight of a hop on the i-th fact of the reasoning.
+    Stories whose answer rests on fewer facts do not count."""
 
     right: float
     on_facts: list[list[float]]

@@ -7,8 +7,8 @@ batches (`translation/search.py`), which compute the same faster: tests hold bot
 Shape letters: B sentences, T target or query positions, S source or key positions, D model width or width of a word,
 H width of a recurrent state, or heads, E width of an annotation or of what is read, A alignment width,
 F feed-forward width, d = D / H head width, V vocabulary.
-A mask is True at words and where a query may attend. A row without a True gets weights of zeros. Whatever is at places
-that a mask B×S leaves out, be it NaN, has no effect; behind a mask B×T×S, which is about pairs, all numbers must be finite.
+A mask is True at words and where a query may attend. A row without a True gets weights of zeros. What a mask B×S
+leaves out has no effect, even if it is NaN. With a mask B×T×S, which is about pairs, all numbers must be finite.
 """
 
 from collections.abc import Callable

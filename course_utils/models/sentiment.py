@@ -50,17 +50,16 @@ class SumOfWords(nn.Module):
 class SelfAttention(nn.Module):
     """Logistic regression on the sum of a sentence's words, once each word has attended to all of them.
 
-    Learned matrices make each word's query, key and value, those that `projections` names by a letter, q, k or v; where
-    there is none, a word itself is that.
-    A word keeps its own vector and adds its context to it.
+    Learned matrices make each word's query, key and value. A word keeps its own vector and adds its context to it.
     """
 
-    def __init__(self, vocabulary_size, width=8, projections="qkv"):
+    def __init__(self, vocabulary_size, width=8):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary_size, width)
         nn.init.normal_(self.embedding.weight, std=0.1)
-        made = (nn.Linear(width, width, bias=False) if part in projections else nn.Identity() for part in "qkv")
-        self.query, self.key, self.value = made
+        self.query = nn.Linear(width, width, bias=False)
+        self.key = nn.Linear(width, width, bias=False)
+        self.value = nn.Linear(width, width, bias=False)
         self.output = nn.Linear(width, 1)
 
     def attend(self, ids, mask):

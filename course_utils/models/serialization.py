@@ -33,8 +33,8 @@ def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
 
     Raises `CourseError` for another kind, and for options the model does not take.
     """
-    maker, fixed = _maker(kind)
-    if beyond := _beyond(options):
+    maker, fixed = _class_and_options(kind)
+    if beyond := _option_above_limit(options):
         raise CourseError(f"a model of kind {kind} can't be made with {beyond}")
     try:
         return maker(vocabulary, **(options | fixed))
@@ -44,7 +44,7 @@ def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
         ) from None
 
 
-def _beyond(options):
+def _option_above_limit(options):
     """Return which option is more than `MOST` allows, in words; "" for none."""
     for name, most in MOST.items():
         if isinstance(value := options.get(name), int | float) and value > most:
@@ -54,12 +54,12 @@ def _beyond(options):
 
 def model_options(kind: str) -> dict:
     """Return {name: default} of the options that a kind of model takes. Raises `CourseError` for another kind."""
-    maker, fixed = _maker(kind)
+    maker, fixed = _class_and_options(kind)
     found = list(inspect.signature(maker).parameters.values())[1:]  # behind the vocabulary
     return {option.name: option.default for option in found if option.name not in fixed}
 
 
-def _maker(kind):
+def _class_and_options(kind):
     """Return the class of a kind's models, and the options that make the kind."""
     from course_utils.models.gpt import GPT
     from course_utils.models.recurrent import RecurrentTranslator
@@ -105,7 +105,7 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
     from safetensors.torch import load
 
     folder = Path(folder)
-    _look_for(folder, "model.json", "model.safetensors")
+    _check_files(folder, "model.json", "model.safetensors")
     try:
         card = json.loads((folder / "model.json").read_text(encoding="utf-8"))
         weights = (folder / "model.safetensors").read_bytes()
@@ -116,16 +116,16 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
             f"{folder / 'model.json'} can't be read as a model of this course: train it again, or copy it anew"
         ) from None
     if characters is None:
-        _look_for(folder, "subwords.json")
+        _check_files(folder, "subwords.json")
     if hashlib.sha256(weights).hexdigest() != sha256:
         raise CourseError(
             f"{folder / 'model.safetensors'} is not what model.json says it is (another checksum): copy both anew"
         )
-    if beyond := _beyond(config):
+    if beyond := _option_above_limit(config):
         raise CourseError(f"{folder / 'model.json'} asks for {beyond}")
     try:
         vocabulary, tensors = config.pop("vocabulary"), load(weights)
-        with _at_most(3 * sum(value.numel() for value in tensors.values())):  # a tied weight is made, and set twice
+        with _size_limit(3 * sum(value.numel() for value in tensors.values())):  # a tied weight is made, and set twice
             model = make_model(kind, vocabulary, config)
         missing, unexpected = model.load_state_dict(tensors, strict=False)
         left = [name for name in missing if name in _weights(model)]
@@ -143,7 +143,7 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
 
 
 @contextlib.contextmanager
-def _at_most(numbers):
+def _size_limit(numbers):
     """Raise ValueError where a model that is made has more parameters, before they take any memory."""
     left = [numbers]
 
@@ -159,7 +159,7 @@ def _at_most(numbers):
         hook.remove()
 
 
-def _look_for(folder, *names):
+def _check_files(folder, *names):
     for name in names:
         if not os.path.exists(folder / name):
             raise CourseError(
@@ -180,7 +180,7 @@ def load_pretrained(name: str) -> tuple[nn.Module, Subwords | str]:
 
 
 def pretrained_names(translators: bool = False) -> list[str]:
-    """Return the names that `load_pretrained` knows, or of these only the models that translate, which have subwords."""
+    """Return the names that `load_pretrained` knows; with `translators`, only those of models that translate."""
     return sorted(path.parent.name for path in PRETRAINED.glob("*/subwords.json" if translators else "*/model.json"))
 
 

@@ -1,8 +1,7 @@
 """Weights from the course's Transformer to torch.nn, so that either can be held against the other.
 
-Here: `MultiHeadAttention` → `nn.MultiheadAttention`, and `Transformer` → `nn.Transformer`; and from the Transformer that lesson 12
-writes on its page to `Transformer`. Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With
-E = model.embedding, on a source B×S and a target B×T, where True in torch's masks means "may NOT attend":
+Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With E = model.embedding, on a source B×S
+and a target B×T, where True in torch's masks means "may NOT attend":
 
     theirs = to_torch(model)
     padding = source == PAD
@@ -20,14 +19,6 @@ import torch
 from torch import Tensor, nn
 
 from course_utils.models.transformer import MultiHeadAttention, Transformer
-
-
-def attention_to_torch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    """Return torch's module with copies of these weights, batch first."""
-    weight = ours.output.weight
-    theirs = nn.MultiheadAttention(len(weight), ours.heads, batch_first=True).to(weight)
-    _copy((mine, other) for other, mine in _attention(theirs, ours))
-    return theirs.train(ours.training)
 
 
 def to_torch(ours: Transformer) -> nn.Transformer:
@@ -51,27 +42,15 @@ def to_torch(ours: Transformer) -> nn.Transformer:
         ),
         batch_first=True,
     ).to(ours.readout.weight)
-    _copy((mine, other) for other, mine in _transformer(theirs, ours))
+    _copy((mine, other) for other, mine in _transformer_pairs(theirs, ours))
     return theirs.train(ours.training)
-
-
-def from_lesson(theirs: nn.Module) -> Transformer:
-    """Return the course's model with copies of the weights of the whole Transformer that lesson 12 writes on its page."""
-    vocabulary, width = theirs.embedding.weight.shape
-    heads, hidden = theirs.encoder[0].self_attention.f.H, len(theirs.encoder[0].feed_forward.f.W_1.weight)
-    layers = (len(theirs.encoder), len(theirs.decoder))
-    ours = Transformer(vocabulary, width, heads, hidden, *layers, dropout=0.0, longest=len(theirs.P))
-    ours = ours.to(theirs.embedding.weight)
-    ours.embedding.positions.copy_(theirs.P)
-    _copy(_lesson(theirs, ours))
-    return ours.train(theirs.training)
 
 
 # Pairs of tensors that mean the same, torch's first. They are views of the modules' weights, to be copied either way.
 Pairs = Iterator[tuple[Tensor, Tensor]]
 
 
-def _attention(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs:
+def _attention_pairs(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs:
     width = theirs.embed_dim
     for whole, query, key_value in (
         (theirs.in_proj_weight, ours.query.weight, ours.key_value.weight),
@@ -79,58 +58,33 @@ def _attention(theirs: nn.MultiheadAttention, ours: MultiHeadAttention) -> Pairs
     ):
         yield whole[:width], query
         yield whole[width:], key_value
-    yield from _parameters(theirs.out_proj, ours.output)
+    yield from _parameter_pairs(theirs.out_proj, ours.output)
 
 
-def _transformer(theirs: nn.Transformer, ours: Transformer) -> Pairs:
+def _transformer_pairs(theirs: nn.Transformer, ours: Transformer) -> Pairs:
     for stack, layers, norm in (
         (theirs.encoder, ours.encoder, ours.encoder_norm),
         (theirs.decoder, ours.decoder, ours.decoder_norm),
     ):
         for layer, mine in zip(stack.layers, layers, strict=True):
-            yield from _layer(layer, mine)
+            yield from _layer_pairs(layer, mine)
         if stack.norm is not None:
-            yield from _parameters(stack.norm, norm)
+            yield from _parameter_pairs(stack.norm, norm)
 
 
-def _layer(theirs: nn.Module, ours: nn.Module) -> Pairs:
-    yield from _attention(theirs.self_attn, ours.self_attention)
+def _layer_pairs(theirs: nn.Module, ours: nn.Module) -> Pairs:
+    yield from _attention_pairs(theirs.self_attn, ours.self_attention)
     residuals = [ours.first, ours.second]
     if isinstance(theirs, nn.TransformerDecoderLayer):
-        yield from _attention(theirs.multihead_attn, ours.source_attention)
+        yield from _attention_pairs(theirs.multihead_attn, ours.source_attention)
         residuals.append(ours.third)
     for number, residual in enumerate(residuals, 1):
-        yield from _parameters(getattr(theirs, f"norm{number}"), residual.norm)
-    yield from _parameters(theirs.linear1, ours.feed_forward[0])
-    yield from _parameters(theirs.linear2, ours.feed_forward[2])
+        yield from _parameter_pairs(getattr(theirs, f"norm{number}"), residual.norm)
+    yield from _parameter_pairs(theirs.linear1, ours.feed_forward[0])
+    yield from _parameter_pairs(theirs.linear2, ours.feed_forward[2])
 
 
-def _lesson(theirs: nn.Module, ours: Transformer) -> Pairs:
-    yield theirs.embedding.weight, ours.embedding.words.weight
-    for side in ("encoder", "decoder"):
-        yield from _parameters(getattr(theirs, f"{side}_norm"), getattr(ours, f"{side}_norm"))
-        for layer, mine in zip(getattr(theirs, side), getattr(ours, side), strict=True):
-            residuals = [getattr(mine, name) for name in ("first", "second", "third") if hasattr(mine, name)]
-            for (name, sublayer), residual in zip(layer.named_children(), residuals, strict=True):
-                yield from _parameters(sublayer.norm, residual.norm)
-                if name == "feed_forward":
-                    yield from _parameters(sublayer.f.W_1, mine.feed_forward[0])
-                    yield from _parameters(sublayer.f.W_2, mine.feed_forward[2])
-                else:
-                    yield from _lesson_attention(sublayer.f, getattr(mine, name))
-
-
-def _lesson_attention(theirs: nn.Module, ours: MultiHeadAttention) -> Pairs:
-    width = len(theirs.W_K.weight)
-    yield from _parameters(theirs.W_Q, ours.query)
-    yield theirs.W_K.weight, ours.key_value.weight[:width]
-    yield theirs.W_K.bias, ours.key_value.bias[:width]
-    yield theirs.W_V.weight, ours.key_value.weight[width:]
-    yield theirs.W_V.bias, ours.key_value.bias[width:]
-    yield from _parameters(theirs.W_O, ours.output)
-
-
-def _parameters(theirs: nn.Module, ours: nn.Module) -> Pairs:
+def _parameter_pairs(theirs: nn.Module, ours: nn.Module) -> Pairs:
     yield theirs.weight, ours.weight
     yield theirs.bias, ours.bias
 

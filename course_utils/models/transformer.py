@@ -2,7 +2,7 @@
 
 Here: attention in many heads, positions, layers, encoder, decoder and the model. Not here: what makes dropout, the softmax and decoding
 fast on a CPU (`optimized.py`), the loss and the training loop (`training/`), the search for a translation (`translation/search.py`),
-weights taken from and given to torch.nn (`torch_conversion.py`), the same mechanisms in a few lines each (`minimal.py`).
+weights given to torch.nn (`torch_conversion.py`), the same mechanisms in a few lines each (`minimal.py`).
 
 Shape letters: B sentences, T target or query positions, S source or key positions, K hypotheses of a sentence,
 H heads, D model width, d = D / H head width, F feed-forward width, V vocabulary.
@@ -220,8 +220,8 @@ class Transformer(nn.Module):
     def reset_parameters(self):
         """Draw weights with a spread of 1/2 over the root of what they sum, and embeddings of length 1.
 
-        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to what passes by it: on
-        Multi30k this learned faster than Glorot & Bengio 2010. Logits begin with a spread near 1.
+        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to what passes by it. On
+        Multi30k this learned faster than Glorot & Bengio (2010). Logits begin with a spread near 1.
         """
         for module in self.modules():
             if isinstance(module, nn.Linear) and module is not self.readout:

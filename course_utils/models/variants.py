@@ -86,9 +86,9 @@ def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, phi=positive
 def delta(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, None]:
     """Another memory, which overwrites: S ← S + k (v - Sᵀk)ᵀ, read as Sᵀq, keys and queries of length 1; it has no weights.
 
-    Schlag et al. 2021, section 4.2. Each step reads what was written so far; of the mask it knows only that steps to which
-    no query may attend are not written. All that is written solves one triangular system, so no loop over the steps is
-    needed (Yang et al. 2024 do this in chunks).
+    Schlag et al. 2021, section 4.2. Each step reads what was written so far. A step to which no query may attend is not written; the mask
+    has no other effect. All that is written solves one triangular system, so no loop over the steps is needed (Yang et al. 2024 do this in
+    chunks).
     """
     query, written = unit(query), mask.any(-2)[..., None]
     key, value = unit(key).masked_fill(~written, 0.0), value.masked_fill(~written, 0.0)

@@ -62,9 +62,9 @@ def build_site(
         raise CourseError(f"{out} holds something that `course site` did not write: name another folder, or empty it.")
     with tempfile.TemporaryDirectory(prefix="course") as folder:
         source, trees = ((kept or Path(folder)) / name for name in ("source", "trees"))
-        files = _sources(root, names, solutions, say)
+        files = _source_texts(root, names, solutions, say)
         _write(source, files)
-        made_of = _made_of(files)
+        made_of = _shared_hash(files)
         if not mark.is_file() or mark.read_text(encoding="utf-8") != made_of:
             for old in filter(Path.exists, (out, trees)):
                 shutil.rmtree(old)
@@ -78,7 +78,7 @@ def build_site(
     return len(list(out.rglob("*.html")))
 
 
-def _sources(root, names, solutions, say):
+def _source_texts(root, names, solutions, say):
     """Return the text of each file that Sphinx reads."""
     repository = published_address(root)
     notebooks, texts, static = {}, {}, {}
@@ -93,7 +93,7 @@ def _sources(root, names, solutions, say):
     texts["papers.md"] = contents.papers(notebooks)
     texts |= {f"docs/{name}.md": (root / f"docs/{name}.md").read_text(encoding="utf-8") for name in contents.DOCUMENTS}
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
-    texts["index.md"] = contents.first_page(root, names) + _tree(names, texts)
+    texts["index.md"] = contents.first_page(root, names) + _contents_tree(names, texts)
     known = notebooks.keys() | texts.keys()
     for file, page in notebooks.items():
         for cell in page["cells"]:
@@ -104,7 +104,7 @@ def _sources(root, names, solutions, say):
         static[file.name] = file.read_text(encoding="utf-8")
     static["site.css"] = (contents.PAGE / "site.css").read_text(encoding="utf-8") + every_head.STYLE
     static["icon.svg"] = (contents.PAGE / "icon.svg").read_text(encoding="utf-8")
-    static |= {f"models/{name}.js": _model(name) for name in MODELS}
+    static |= {f"models/{name}.js": _model_script(name) for name in MODELS}
     captions = {"sentences": SENTENCES, "few": FEW, "many": MANY, "named": NAMED}
     words = {"en": caption_words(), "de": target_words("de"), "fr": target_words("fr")}
     captions |= {language: " ".join(sorted(known)) for language, known in words.items()}
@@ -127,15 +127,15 @@ def _write(folder, files):
         write(folder / name, text)
 
 
-def _made_of(files):
-    """Return a hash of what all pages have in common: the first page, which names them, and all that makes a page of a text."""
+def _shared_hash(files):
+    """Return a hash of what all pages depend on: the first page, which names them, and the code that makes a page of a text."""
     code = [
         file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.*")) if file.suffix != ".pyc"
     ]
     return checksum([files["index.md"], code, *map(version, ("sphinx", "myst-nb", "sphinx-book-theme"))])
 
 
-def _tree(names, texts):
+def _contents_tree(names, texts):
     """Return the contents that are beside every page. The exercises of a lesson come below it, from its own page (`pages.py`)."""
     parts = {
         "Try it": ["translator.md"],
@@ -151,7 +151,7 @@ def _tree(names, texts):
     )
 
 
-def _model(name) -> str:
+def _model_script(name) -> str:
     """Return a trained model as a script: a page that is opened from a disk may load scripts, and nothing else."""
     folder = PRETRAINED / name
     found = {
@@ -199,7 +199,7 @@ SETTINGS = {
 }
 
 
-def _begin(page, context, say):
+def _announce(page, context, say):
     """Say which lesson is being written: a line for each, and none for the pages about it. The first page has no second title."""
     if page == "index":
         context["docstitle"] = ""
@@ -224,7 +224,7 @@ def _run_sphinx(source, out, trees, say):
             "env-before-read-docs",
             lambda app, env, names: say(f"reading {count(len(names), 'page')}") if names else None,
         )
-        app.connect("html-page-context", lambda app, page, _, context, *__: _begin(page, context, say))
+        app.connect("html-page-context", lambda app, page, _, context, *__: _announce(page, context, say))
         app.build()
     logging.getLogger("sphinx").handlers.clear()
     for line in sorted(set(filter(None, log.getvalue().splitlines()))):

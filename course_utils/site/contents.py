@@ -37,13 +37,13 @@ GLOSSED = re.compile(r'<a href="glossary\.html#([^"]+)">([^<]+)</a>')
 def first_page(root: Path, names: list[str]) -> str:
     """Return the first page: attention at work, what the course is and for whom, and its lessons with their questions."""
     readme = (root / "README.md").read_text(encoding="utf-8")
-    heading, what = _section(readme, "# ").split("\n", 1)
-    who, can = (_section(readme, heading) for heading in ("## Who it is for", "## What you will be able to do"))
-    lessons = "\n".join(_in_the_list(name) for name in names)
+    heading, what = _readme_section(readme, "# ").split("\n", 1)
+    who, can = (_readme_section(readme, heading) for heading in ("## Who it is for", "## What you will be able to do"))
+    lessons = "\n".join(_lesson_entry(name) for name in names)
     description = SENTENCE.split(" ".join(what.split()))[0]
     return (
         f'---\nmyst:\n  html_meta:\n    description: "{description}"\n---\n\n'
-        f"{heading}\n\n{_looking_back()}\n\n"
+        f"{heading}\n\n{_attention_html()}\n\n"
         f'<p class="course-begin"><a href="notebooks/{names[0]}.html">Begin with lesson {number_of(names[0])}</a> '
         '<a href="translator.html#french">Translate a sentence of your own</a></p>\n\n'
         f"{what.strip()}\n\nTo work on your own computer, [set it up](docs/setup.md). To teach with the course, "
@@ -54,7 +54,7 @@ def first_page(root: Path, names: list[str]) -> str:
     )
 
 
-def _in_the_list(name):
+def _lesson_entry(name):
     """Return a lesson's entry on the first page, as HTML: number, title, question, and how far this reader has come."""
     number = number_of(name)
     one, count = catalogue.lessons()[number], len(catalogue.questions_of(number))
@@ -64,7 +64,7 @@ def _in_the_list(name):
     )
 
 
-def _looking_back() -> str:
+def _attention_html() -> str:
     """Return a translation in which each word shows what the model looked at, as HTML; `page/looking.js` brings it to life."""
     model, subwords = load_pretrained("attention-en-fr")
     rows = subwords.encode([EXAMPLE])
@@ -88,7 +88,7 @@ def _looking_back() -> str:
 </figure>"""
 
 
-def _section(text, heading):
+def _readme_section(text, heading):
     """Return a section of the README, from its heading to its picture or the next heading."""
     start = text.index(heading)
     return re.split(r"\n(?=## |<picture>)", text[start:])[0].strip()
@@ -138,12 +138,12 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
         files += [file] if place else []
         return f'<a class="course-term" href="../glossary.html#{anchor}"{place}>{match[0]}</a>'
 
-    for file, cell in _texts(lessons):
+    for file, cell in _text_cells(lessons):
         cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
 
     def entry(match):
         term, short, _, meaning = match.groups()
-        back = ", ".join(_back(file, _anchor(term)) for file in linked.get(_anchor(term), ()))
+        back = ", ".join(_link_back(file, _anchor(term)) for file in linked.get(_anchor(term), ()))
         head = f'<span id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
         return f"{head}\n: {meaning[0].upper()}{meaning[1:]}{f' ({back})' if back else ''}\n"
 
@@ -154,21 +154,21 @@ def _anchor(term):
     return f"term-{re.sub(r'[^a-z0-9]+', '-', term.lower())}"
 
 
-def _back(file, anchor):
+def _link_back(file, anchor):
     return f'<a href="{file.removesuffix(".ipynb")}.html#{anchor}">lesson {number_of(file)}</a>'
 
 
 def papers(lessons: dict[str, dict]) -> str:
     """Return the papers that lessons name by authors and year, each with where it is read and with these lessons."""
     found = {}
-    for file, cell in _texts(lessons):
+    for file, cell in _text_cells(lessons):
         for who, year in PAPER.findall(cell["source"]):
             found.setdefault(f"{who} {year}", []).append(file)
-    entries = (f"- {paper}: {_titles(paper)}{_links(files)}\n" for paper, files in sorted(found.items()))
+    entries = (f"- {paper}: {_title_links(paper)}{_lesson_links(files)}\n" for paper, files in sorted(found.items()))
     return "# Papers\n\nEach paper that a lesson names, by its authors, and the lessons that do.\n\n" + "".join(entries)
 
 
-def _titles(paper):
+def _title_links(paper):
     """Return the titles of what some authors have written in a year, each as a link."""
     return "".join(
         f"[{title}]({address if '/' in address else f'https://arxiv.org/abs/{address}'}), "
@@ -176,11 +176,11 @@ def _titles(paper):
     )
 
 
-def _texts(lessons):
+def _text_cells(lessons):
     """Yield each lesson's file with each of its cells of text; the header, which is the first cell, does not count."""
     for file, page in lessons.items():
         yield from ((file, cell) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
 
 
-def _links(files):
+def _lesson_links(files):
     return ", ".join(f"[lesson {number_of(file)}]({file})" for file in dict.fromkeys(files))

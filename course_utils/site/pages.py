@@ -30,22 +30,22 @@ ANSWERING = (
 def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType({})) -> dict:
     """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`moving.of_lesson`)."""
     file, number = file_of("notebooks", name), number_of(name)
-    notebook = _read(root / file)
+    notebook = _read_notebook(root / file)
     known = {one.id: one for one in (*catalogue.questions_of(number), *catalogue.predictions_of(number))}
     cells = []
-    for place, cell in enumerate(_shown(notebook["cells"])):
+    for place, cell in enumerate(_without_setup(notebook["cells"])):
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
             for how, here in ANSWERING:
                 text = how.sub(here, text)
-            cells.append(_markdown(_opened(text, file) if place == 0 else text, cell))
+            cells.append(_markdown(_with_download_line(text, file) if place == 0 else text, cell))
         elif (call := ASKING.search(text)) and call["id"] in known:
             before = text[: call.start()].rstrip()
             if before:  # it stands above a prediction in the same cell, and has outputs of its own
                 cells.append(_code(cell | {"id": f"{cell['id']}-before", "source": before}, [], cell["outputs"][:-1]))
-            cells.append(_code(cell, ["remove-input"], [_html(_asked(known[call["id"]], notebook["cells"]))]))
+            cells.append(_code(cell, ["remove-input"], [_html(_question_html(known[call["id"]], notebook["cells"]))]))
         elif cell["id"] in moving:
-            outputs = [_moving(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
+            outputs = [_explorer_output(cell["id"], moving[cell["id"]], output) for output in cell["outputs"]]
             cells.append(_code(cell, [], outputs))
         else:
             cells.append(_code(cell, ["hide-input"] if place == 1 else [], cell["outputs"]))
@@ -56,20 +56,21 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
 
 def exercises(root: Path, name: str, solutions: bool) -> dict:
     """Return the page of a lesson's exercises, as a notebook; with one solution for each task, or without any."""
-    notebook, facts = _read(root / file_of("exercises", name)), {t.id: t for t in catalogue.tasks_of(number_of(name))}
+    notebook = _read_notebook(root / file_of("exercises", name))
+    facts = {task.id: task for task in catalogue.tasks_of(number_of(name))}
     answers, cells, first = catalogue.answers(), [], next(iter(facts.values()), None)
-    shown = _shown(notebook["cells"])
+    shown = _without_setup(notebook["cells"])
     for place, cell in enumerate(shown):
         text = "".join(cell["source"])
         call = ASKING.search(text) if cell["cell_type"] == "code" else None
         if cell["cell_type"] == "markdown":
-            text = _opened(text, file_of("exercises", name)) if place == 0 else text
+            text = _with_download_line(text, file_of("exercises", name)) if place == 0 else text
             cells.append(_markdown(text, cell))
         elif call and call["id"] in facts and call["what"] == "check":
             task = facts[call["id"]]
-            cells.append(_markdown(_folded(task, answers.get(task.id) if solutions else None), cell))
+            cells.append(_markdown(_folded_hints(task, answers.get(task.id) if solutions else None), cell))
             if task is first:
-                reports = _reports(task, "".join(shown[1]["source"]), answers[task.id])
+                reports = _example_reports(task, "".join(shown[1]["source"]), answers[task.id])
                 # Sphinx leaves out a cell without a source.
                 made = cell | {"id": f"{cell['id']}-reports", "source": "# what a check says"}
                 cells.append(_code(made, ["remove-input"], [_html(reports)]))
@@ -78,11 +79,11 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
     return notebook | {"cells": cells}
 
 
-def _read(path):
+def _read_notebook(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _shown(cells):
+def _without_setup(cells):
     """Leave out the cell that finds the package, which a page needs none of."""
     return [cell for cell in cells if "setup" not in cell["metadata"].get("tags", ())]
 
@@ -106,8 +107,8 @@ def _html(html):
     return {"output_type": "display_data", "metadata": {}, "data": {"text/html": html}}
 
 
-def _opened(text, file):
-    """Put one line below a page's title, in place of the link to Colab: where its code can be changed and run, and what that needs."""
+def _with_download_line(text, file):
+    """Return a page's text with a line below its title instead of the link to Colab. It says how to change and run the code."""
     found = IN_COLAB.search(text)
     colab = f'<a href="{found[1]}">open it in Colab</a>, which needs a Google account, or ' if found else ""
     line = (
@@ -118,21 +119,21 @@ def _opened(text, file):
     return f'{title}\n\n<p class="course-open">{line}</p>\n{rest}'
 
 
-def _asked(one, cells=()):
+def _question_html(one, cells=()):
     """Return the HTML of a question or a prediction, which one of the cells answers; `page/asked.js` brings it to life."""
     if isinstance(one, Prediction):
         share = "from 0 to 1" in one.text
-        facts = {"kind": "prediction", "choices": one.choices, "isShare": share, "answer": _revealed(one, cells)}
+        facts = {"kind": "prediction", "choices": one.choices, "isShare": share, "answer": _revealed_value(one, cells)}
     else:
         facts = _number(one) if isinstance(one, NumberQuestion) else _options(one)
     title = getattr(one, "title", "Your prediction")
     return (
         f'<div class="course-asked" id="asked-{one.id}"><p><strong>{with_code(title)}</strong> {with_code(one.text)}</p>'
-        f"{_facts(facts | {'id': one.id})}</div>"
+        f"{_facts_html(facts | {'id': one.id})}</div>"
     )
 
 
-def _revealed(prediction, cells):
+def _revealed_value(prediction, cells):
     """Return what came out, as a cell has shown it; None where no cell has."""
     for cell in cells:
         for output in cell.get("outputs", ()) if f'reveal("{prediction.id}"' in "".join(cell["source"]) else ():
@@ -142,13 +143,13 @@ def _revealed(prediction, cells):
     return None
 
 
-def _facts(facts):
+def _facts_html(facts):
     """Return facts as a part of a page, for its scripts to read."""
     data = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
     return f'<script type="application/json">{data}</script>'
 
 
-def _moving(cell_id, moves, output):
+def _explorer_output(cell_id, moves, output):
     """Return an explorer's output with its controls, as HTML; `page/moving.js` moves it."""
     data = output.get("data", {})
     if "image/png" not in data:
@@ -156,7 +157,7 @@ def _moving(cell_id, moves, output):
     words, picture = "".join(data["text/plain"]), base64.b64decode("".join(data["image/png"]))
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
     shown = f'{image(picture, words, output["metadata"])}<p role="status">{escape(words)}</p>'
-    return _html(f'<div class="course-moving">{_facts(facts)}{shown}</div>')
+    return _html(f'<div class="course-moving">{_facts_html(facts)}{shown}</div>')
 
 
 def _options(one):
@@ -172,14 +173,14 @@ def _number(one):
     }  # fmt: skip
 
 
-def _folded(task, solution):
+def _folded_hints(task, solution):
     """Return a task's three hints, each folded, and a solution."""
     parts = [(f"Hint {n}", hint) for n, hint in enumerate(task.hints, 1)]
     parts += [("One solution", f"```python\n{solution}\n```")] if solution else []
     return "\n\n".join(f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in parts)
 
 
-def _reports(task, imports, solution):
+def _example_reports(task, imports, solution):
     """Return what the check says of a mistake that it knows by name, and of a solution, as HTML. `imports`: what the solution needs."""
     names = {}
     exec(imports, names)

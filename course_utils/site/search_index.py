@@ -19,7 +19,7 @@ def sections(doctree) -> list[list]:
         texts = []
         for part in (part for part in section.children if not isinstance(part, nodes.section)):
             for block in part.findall(lambda node: isinstance(node, nodes.title | nodes.paragraph | nodes.term)):
-                texts += SENTENCE.split(_words(block))
+                texts += SENTENCE.split(_plain_text(block))
             for block in part.findall(
                 lambda node: isinstance(node, nodes.literal_block) and node.get("language") not in ("js", "javascript")
             ):
@@ -28,7 +28,7 @@ def sections(doctree) -> list[list]:
     return found
 
 
-def _words(block):
+def _plain_text(block):
     """Return the text of a block without the HTML in it, such as the tags of a term."""
     from docutils import nodes
 

@@ -28,14 +28,14 @@ RECIPE = 3  # to be raised when the same notebook shall give other pictures
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
     """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
 
-    An explorer that cannot be drawn, such as without a network for the data that it shows, is left out, and `say` is told why: the page
-    then has the picture that the notebook has stored.
+    An explorer that cannot be drawn, such as without a network, is left out, and `say` is told why. The page then shows the picture stored
+    in the notebook.
     """
     file = root / file_of("notebooks", name)
     key = hashlib.sha256(f"{RECIPE} {MOST}".encode() + file.read_bytes()).hexdigest()[:16]
     cached = cache_folder() / "site" / f"{name}-{key}.json"
     if not cached.is_file():
-        found, why = _drawn(root, file, say)
+        found, why = _draw_explorers(root, file, say)
         if why:
             say(f"Lesson {name} lacks sliders, and its page shows still pictures instead: {why}.")
             return found
@@ -45,7 +45,7 @@ def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
     return json.loads(cached.read_text(encoding="utf-8"))
 
 
-def _drawn(root, file, say):
+def _draw_explorers(root, file, say):
     """Run a notebook as far as its last explorer, and draw each explorer at its positions; return them, and why others are missing."""
     import nbformat
 
@@ -69,11 +69,11 @@ def _drawn(root, file, say):
                 why = str(failed)
         ids = [cell.id for cell in notebook.cells if os.path.isfile(os.path.join(folder, cell.id))]
         found = {name: json.loads(Path(folder, name).read_text(encoding="utf-8")) for name in ids}
-        missing = [cell for cell in notebook.cells if EXPLORER.search(cell.source) and _failure([cell])]
-        return found, why or (_failure(notebook.cells) if missing else "")
+        missing = [cell for cell in notebook.cells if EXPLORER.search(cell.source) and _failure_text([cell])]
+        return found, why or (_failure_text(notebook.cells) if missing else "")
 
 
-def _failure(cells):
+def _failure_text(cells):
     """Return what the first failed cell says of itself, "" if none failed."""
     for place, cell in enumerate(cells):
         for output in cell.get("outputs", ()):
@@ -108,7 +108,7 @@ def record(explorer, file: str) -> None:
 
 
 def positions(control) -> list:
-    """Return the values at which a slider can stop, its present one among them; none for a control that is no slider."""
+    """Return the values at which a slider can stop, including its present one; none for other controls."""
     if not all(hasattr(control, name) for name in ("min", "max", "step", "value")):
         return []
     steps = round((control.max - control.min) / control.step)

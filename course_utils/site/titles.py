@@ -18,6 +18,7 @@ TITLES = {
     "Devlin et al. 2019": {"BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding": "1810.04805"},
     "Dong et al. 2021": {"Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth": "2103.03404"},
     "Elhage et al. 2021": {"A Mathematical Framework for Transformer Circuits": "https://transformer-circuits.pub/2021/framework/index.html"},
+    "Elliott et al. 2016": {"Multi30K: Multilingual English-German Image Descriptions": "1605.00459"},
     "Fan et al. 2018": {"Hierarchical Neural Story Generation": "1805.04833"},
     "Fedus et al. 2021": {"Switch Transformers: Scaling to Trillion Parameter Models with Simple and Efficient Sparsity": "2101.03961"},
     "Glorot and Bengio 2010": {"Understanding the difficulty of training deep feedforward neural networks": "https://proceedings.mlr.press/v9/glorot10a.html"},
@@ -44,6 +45,7 @@ TITLES = {
     "Milakov and Gimelshein 2018": {"Online normalizer calculation for softmax": "1805.02867"},
     "Mishra et al. 2018": {"A Simple Neural Attentive Meta-Learner": "1707.03141"},
     "Mnih et al. 2014": {"Recurrent Models of Visual Attention": "1406.6247"},
+    "Nadaraya 1964": {"On Estimating Regression": "https://doi.org/10.1137/1109020"},
     "Och & Ney 2003": {"A Systematic Comparison of Various Statistical Alignment Models": "https://aclanthology.org/J03-1002/"},
     "Olsson et al. 2022": {"In-context Learning and Induction Heads": "2209.11895"},
     "Ouyang et al. 2022": {"Training language models to follow instructions with human feedback": "2203.02155"},
@@ -51,6 +53,9 @@ TITLES = {
     "Post 2018": {"A Call for Clarity in Reporting BLEU Scores": "1804.08771"},
     "Press et al. 2022": {"Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation": "2108.12409"},
     "Radford et al. 2018": {"Improving Language Understanding by Generative Pre-Training": "https://openai.com/index/language-unsupervised/"},
+    "Radford et al. 2019": {
+        "Language Models are Unsupervised Multitask Learners": "https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf"
+    },
     "Rafailov et al. 2023": {"Direct Preference Optimization: Your Language Model is Secretly a Reward Model": "2305.18290"},
     "Rei et al. 2020": {"COMET: A Neural Framework for MT Evaluation": "2009.09025"},
     "Schlag et al. 2021": {"Linear Transformers Are Secretly Fast Weight Programmers": "2102.11174"},

@@ -7,13 +7,15 @@ import hashlib
 import json
 import math
 from dataclasses import asdict, dataclass
+from typing import Protocol
 
 import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.training import device as devices
 from course_utils.training.batches import Batches
-from course_utils.training.run_folder import RunError
+from course_utils.training.optimizer import Optimizer
+from course_utils.training.run_folder import RunError, RunFolder
 from course_utils.training.settings import Settings, make_settings
 
 
@@ -38,7 +40,21 @@ def identify(settings: Settings, batches: Batches) -> str:
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
-def save(trainer) -> None:
+class Run(Protocol):
+    """What a checkpoint holds of a run, and what it needs to know of it: a `Trainer`."""
+
+    folder: RunFolder
+    device: torch.device
+    identity: str
+    progress: Progress
+    curves: list[dict]
+    optimizer: Optimizer
+    loss: torch.Tensor
+    average: dict[str, torch.Tensor]
+    best: dict[str, torch.Tensor]
+
+
+def save(trainer: Run) -> None:
     """Write all that a resumed run needs; the other processes add their loss."""
     tensors = trainer.optimizer.state() | {"loss": devices.total(trainer.loss)}
     for prefix, weights in ("average", trainer.average), ("best", trainer.best):
@@ -48,18 +64,15 @@ def save(trainer) -> None:
     devices.in_first_process_only(lambda: trainer.folder.save_checkpoint(tensors, state))
 
 
-def restore(trainer) -> None:
+def restore(trainer: Run) -> None:
     """Take up the run where its checkpoint left it; without one yet, at the beginning."""
     found = trainer.folder.load_checkpoint()
     if found is None:
         return
     tensors, state = found
-    foreign = RunError(
-        f"the checkpoint in {trainer.folder.path} belongs to another run, or to other settings or data: start anew in "
-        "another folder"
-    )
+    which = f"the checkpoint in {trainer.folder.path}"
     if state.get("run") != trainer.identity:
-        raise foreign
+        raise RunError(f"{which} belongs to another run, or to other settings or data: start anew in another folder")
     if state.get("processes") != devices.world():
         raise RunError(
             f"this run had {state.get('processes')} processes and now has {devices.world()}: resume it with as many"
@@ -69,7 +82,7 @@ def restore(trainer) -> None:
         trainer.optimizer.load(tensors)
         trainer.loss.copy_(tensors["loss"] if devices.rank() == 0 else torch.zeros(()))
     except (CourseError, KeyError, TypeError, ValueError, RuntimeError):
-        raise foreign from None
+        raise RunError(f"{which} lacks part of the run's state: delete it to begin at step 0") from None
     for name in trainer.optimizer.masters:
         for prefix, weights in ("average", trainer.average), ("best", trainer.best):
             if f"{prefix}.{name}" in tensors:

@@ -90,13 +90,13 @@ def keep_freed_memory() -> None:
 
 
 def rank() -> int:
-    """Return this process's number among those that share the run."""
-    return dist.get_rank() if dist.is_initialized() else 0
+    """Return this process's number among those that share the run, also before it has joined them."""
+    return dist.get_rank() if dist.is_initialized() else int(os.environ.get("RANK", 0))
 
 
 def world() -> int:
-    """Return how many processes share the run."""
-    return dist.get_world_size() if dist.is_initialized() else 1
+    """Return how many processes share the run, also before this one has joined them."""
+    return dist.get_world_size() if dist.is_initialized() else int(os.environ.get("WORLD_SIZE", 1))
 
 
 def agree(wishes: Sequence[bool], device: torch.device) -> list[bool]:

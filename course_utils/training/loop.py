@@ -7,6 +7,7 @@ and the checkpoint. The order of batches comes from seed and epoch, and the rand
 """
 
 import contextlib
+import functools
 import math
 import os
 import signal
@@ -113,6 +114,7 @@ class Trainer:
         self.corpus = corpus or load_corpus(settings)
         self.subwords = self.corpus.subwords
         self.batches = make_batches(self.corpus.train, self.subwords, settings, settings.seed)
+        self.order = functools.lru_cache(maxsize=1)(self.batches.epoch)  # of the batches in an epoch
         self.val_batches = make_batches(self.corpus.val, self.subwords, settings, seed=0)
         torch.manual_seed(settings.seed)
         self.model = make_model(settings.kind, len(self.subwords), settings.model).to(device, self.precision)
@@ -121,7 +123,7 @@ class Trainer:
         self.average, self.best = {}, {}  # weights: the mean of the last ones, and the best so far
         self.identity = identify(settings, self.batches)
         self.batches_a_step = settings.accumulate * devices.world()
-        self.steps_an_epoch = math.ceil(len(self.batches.epoch(0)) / self.batches_a_step)
+        self.steps_an_epoch = math.ceil(len(self.order(0)) / self.batches_a_step)
         self.steps = max(1, round(settings.epochs * self.steps_an_epoch))
         if resume:
             restore(self)
@@ -192,9 +194,7 @@ class Trainer:
     def group(self, step: int) -> list:
         """Return the batches of a step, of all processes."""
         epoch, place = divmod(step, self.steps_an_epoch)
-        if getattr(self, "_epoch", None) != epoch:
-            self._epoch, self._order = epoch, self.batches.epoch(epoch)
-        return self._order[place * self.batches_a_step : (place + 1) * self.batches_a_step]
+        return self.order(epoch)[place * self.batches_a_step : (place + 1) * self.batches_a_step]
 
     def validate(self) -> None:
         """Measure loss and BLEU on the validation set, add a row to the curves, and see whether it is time to stop."""

@@ -26,6 +26,8 @@ from course_utils.grading.ingest.notebook_file import INVALID, Unreadable, cells
 KINDS = ("code", "markdown", "raw")
 SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
+EARLIER = f"{OWN}/earlier"  # what copies were before an update
+ANEW = f"Else move it elsewhere: `course lab` makes a new copy, and {EARLIER} holds what it was before each update."
 
 
 @dataclass(frozen=True)
@@ -165,10 +167,11 @@ def read(path: Path) -> dict | None:
             raise Unreadable
     except Unreadable:
         if path.is_file() and (conflict := open_conflict(path.read_text(encoding="utf-8", errors="replace"))):
-            raise CourseError(f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it.") from None
+            raise CourseError(
+                f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. {ANEW}"
+            ) from None
         raise CourseError(
-            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there; "
-            "else move it elsewhere, and `course lab` makes a new copy."
+            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there. {ANEW}"
         ) from None
     return notebook | {"cells": cells, "metadata": a_dict(notebook.get("metadata"))}
 

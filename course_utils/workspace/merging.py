@@ -93,7 +93,7 @@ def _without_old_versions(cells, base, new):
         name = str(cell["id"]).removesuffix(COURSES)
         if name != cell["id"] and name in ids - new and base.get(name) == digest(cell):
             skip = True
-        elif not (skip and cell["source"] == NOTE):
+        elif not (skip and cell["source"].startswith(NOTE)):
             kept.append(cell)
             skip = False
     return kept
@@ -239,9 +239,21 @@ def _with_notes(result, replaced):
     noted = []
     for cell in result:
         if cell["id"] in new_of:
-            noted.append(_note(NOTE))
+            course = next(one for one in result if one["id"] == new_of[cell["id"]])
+            noted.append(_note(f"{NOTE} {_difference(course, cell)}"))
         noted.append(cell | {"id": ids.get(cell["id"], cell["id"])})
     return noted
+
+
+def _difference(course, own):
+    """Say in which lines of the learner's version of a cell the two differ."""
+    lines = own["source"].splitlines()
+    blocks = SequenceMatcher(None, course["source"].splitlines(), lines, autojunk=False).get_matching_blocks()
+    same = {block.b + n for block in blocks for n in range(block.size)}
+    numbers = [str(n + 1) for n in range(len(lines)) if n not in same]
+    if not numbers:
+        return "Yours lacks lines that the course's has."
+    return f"Yours differs in line{'s' * (len(numbers) > 1)} {', '.join(numbers[:8])}{', …' * (len(numbers) > 8)}."
 
 
 def _note(text):

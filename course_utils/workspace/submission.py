@@ -18,7 +18,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import OWN, chosen, course_of, file_of, names_in, number_of
 from course_utils.checks import catalogue
-from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     Unreadable,
     cells_of,
@@ -30,17 +30,19 @@ from course_utils.grading.ingest.notebook_file import (
     must_fit,
     notebook_in,
     parse,
+    read_notebook,
     read_own,
 )
 from course_utils.grading.sandbox.protocol import MAGICS
 from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
-from course_utils.workspace.copies import KINDS, a_dict, to_text, with_id
+from course_utils.workspace.copies import KINDS, Place, a_dict, is_as_built, to_text, with_id
 from course_utils.workspace.merging import DEFINED
 from course_utils.workspace.undefined_names import as_python, defined_names, undefined_names
 
 HANDED_IN = f"{OWN}/handed_in"
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
+LONG = r"(?:[5-9]|\d{2})"  # begins a number of seconds that is worth a word
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
 
@@ -61,7 +63,7 @@ class Submission:
     source: Path
     rows: list[Row]
     remarks: list[str]
-    stays: bool  # nothing was written, since the notebook holds no answer and a file is there already
+    stays: bool  # nothing was written, since the notebook holds no answer and the file that is there already does
 
 
 def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
@@ -77,8 +79,6 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not path.exists():
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
-    checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
-    _refuse_the_lesson(path, checked, number_of(name))
     target = root / HANDED_IN / f"{name}.ipynb"
     texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
     elsewhere = {name for each in texts for name in DEFINED.findall(each)}
@@ -91,14 +91,22 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         rows = [_row(task, cells, broken, kept.get(task.id, {})) for task in catalogue.by_lesson()[number_of(name)]]
         remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere, kept)]
     if unsaved := [row.task for row in rows if row.here in ("not attempted", "missing") and row.checked == CHANGED]:
-        remarks.append(
-            f"Checked in JupyterLab, but without an answer in the saved file: {', '.join(unsaved)}. "
-            "Save the notebook, and run this again."
+        ways = (
+            f"If they are in another notebook, hand in that one instead of {path.name}."
+            if file
+            else "Save the notebook, and run this again."
         )
-    stays = target.exists() and not any(row.here == "answered" for row in rows)
+        where = "on this computer" if file else "in JupyterLab"
+        remarks.append(f"Checked {where}, but without an answer in the saved file: {', '.join(unsaved)}. {ways}")
+    empty = not (notebook.in_words or any(row.here == "answered" for row in rows))
+    original = Place(root, "exercises", name).original
+    if empty and not file and not is_as_built(original):
+        remarks.append(
+            f"Are your answers in {original}? It is not as the course made it: name it with --file to hand it in."
+        )
+    stays = empty and _holds_answers(target, number_of(name))
     if not stays:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write(target, text)
+        _write(target, text)
     return Submission(target, path, rows, remarks, stays)
 
 
@@ -107,6 +115,7 @@ def _read(path, name):
     try:
         plain = read_own(path)
         notebook, clean = notebook_in(plain, names_by_lesson(), path.name), _clean(plain, name)
+        refuse_the_lesson(notebook)
         text = to_text(clean)
         must_fit(len(text.encode()))
         parse(text.encode())  # as whatever is handed in is read: with the limits for what may come from anybody
@@ -122,13 +131,24 @@ def _read(path, name):
     return notebook, clean, text
 
 
-def _refuse_the_lesson(path, checked, number):
-    """Refuse a lesson's own notebook, which checks its questions and no task, before it takes the place of what was handed in."""
-    tasks, questions = (
-        {each.id for each in known} for known in (catalogue.by_lesson()[number], catalogue.questions_of(number))
-    )
-    if checked & questions and not checked & tasks:
-        raise CourseError(f"{path} is lesson {number} itself: your answers are in the notebook of its exercises.")
+def _holds_answers(path, number):
+    """Return whether a file that was handed in before defines any answer, or holds one in words."""
+    try:
+        before = read_notebook(path, names_by_lesson())
+    except Unreadable:
+        return False
+    defined = (fingerprint(definition(before.cells, name)) for name in names_by_lesson()[number])
+    return bool(before.in_words) or any(defined)
+
+
+def _write(target, text):
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write(target, text)
+    except OSError as error:
+        raise CourseError(
+            f"{target} cannot be written ({error.strerror}): see that you may write in that folder, and run this again."
+        ) from None
 
 
 def _clean(plain, name):
@@ -228,8 +248,7 @@ def _remarks(cells, number, broken, elsewhere, kept):
             yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
         elif not places and given == task.answer_name and given not in broken:
             like = likely_rename(cells, task.answer_name, names)
-            perhaps = f" Perhaps it is `{like}` now: grading looks for the name `{task.answer_name}`." if like else ""
-            yield f"{task.id}: `{task.answer_name}` is nowhere defined.{perhaps}"
+            yield f"{task.id}: `{task.answer_name}` {_why_not_there(cells, task.answer_name, like, defined)}"
         if _keeps_placeholder(answer):
             yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
         elif len(places) > 1 and not fingerprint(answer):
@@ -266,7 +285,17 @@ def _remarks(cells, number, broken, elsewhere, kept):
     if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from sandbox_warnings(cells)
+    yield from _that_wait(cells)
     yield from _questions(cells, number, checked, kept)
+
+
+def _why_not_there(cells, name, like, defined):
+    """End the sentence on an answer that no cell defines; `like` is a name that it may have now, `defined` what each cell defines."""
+    if any(name in names for names in defined if names):
+        return "is imported, and grading looks for a cell that defines it: put its code into a cell."
+    if re.search(rf"^[ \t]*#[# \t]*(?:def|class)[ \t]+{name}\b", "\n".join(cells), re.MULTILINE):
+        return "is in a comment: remove the `#` in front of its lines."
+    return "is nowhere defined." + f" Perhaps it is `{like}` now: grading looks for the name `{name}`." * bool(like)
 
 
 def _no_python(cells):
@@ -282,6 +311,30 @@ def _no_python(cells):
             )
         except (ValueError, RecursionError, MemoryError):
             yield place, f"Code cell {place + 1}{names} is not Python, so grading skips it: fix it or delete it."
+
+
+def _that_wait(cells):
+    """Give a sentence for each cell that plainly never ends, or sleeps: where a class is graded, this takes time from the answers."""
+    for place, cell in enumerate(cells):
+        try:
+            waiting = list(ast.parse(as_python(cell)).body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+                continue
+            if _never_ends(node) or re.match(rf"(?:time\.)?sleep\({LONG}", ast.unparse(node)):
+                line = ast.unparse(node).split("\n")[0]
+                yield f"Code cell {place + 1} waits (`{line}`), which takes time from your answers where a class is graded: delete it."
+                break
+            waiting += ast.iter_child_nodes(node)
+
+
+def _never_ends(node):
+    if not (isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value):
+        return False
+    return not any(isinstance(each, (ast.Break, ast.Return, ast.Raise)) for each in ast.walk(node))
 
 
 def _questions(cells, number, checked, kept) -> Iterator[str]:

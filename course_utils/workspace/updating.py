@@ -6,13 +6,11 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.paths import OWN, chosen, course_of, number_of, remedy
+from course_utils.base.paths import chosen, course_of, number_of, remedy
 from course_utils.checks.task import count
 from course_utils.learner import state
 from course_utils.workspace import copies
 from course_utils.workspace.merging import answered, asked, merge
-
-EARLIER = f"{OWN}/earlier"  # what copies were before an update
 
 
 def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> list[str]:
@@ -26,35 +24,52 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
         places = [place for place in places if place.name in wanted]
     copies.rename_old(root)  # once the names are known to be right
     copies.bring_pages(root)
-    problems = []
+    problems, made, updated = [], [], False
     for place in places:
         try:
-            if line := _update(place):
+            if not (root / place.own).exists():
+                _make(place)
+                made.append(place.own)
+            elif line := _update(place):
                 say(line)
+                updated = True
         except CourseError as problem:
             problems.append(str(problem))
         except OSError as problem:
             why = f"{problem.filename or place.own} cannot be used ({problem.strerror})"
-            problems.append(f"{why}: {place.own} is left as it is.")
+            stays = "is left as it is" if (root / place.own).exists() else "is not made"
+            problems.append(f"{why}: {place.own} {stays}.")
         except Exception as problem:  # whatever is odd about one copy, the others are brought up to date
             problems.append(f"{place.own} is left as it is, since something in it is odd ({type(problem).__name__}).")
+    if made:
+        say(f"{made[0]}: new." if len(made) == 1 else f"{len(made)} new copies, from {made[0]} to {made[-1]}.")
+    if updated:
+        say("If one of these is open in JupyterLab, choose File, Reload Notebook from Disk.")
     return problems
 
 
-def _update(place):
-    """Update one copy; return the line that says what was done, "" where there was nothing to do."""
+def _make(place):
+    built = _built(place)
     path = place.root / place.own
-    own, built = copies.read(path), copies.read_original(place)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, copies.to_text(copies.copy_of(place, built)))
+
+
+def _built(place):
+    """Return the course's own notebook. Raises `CourseError` where somebody has worked in it."""
     if not copies.is_as_built(place.original):
         back = f"git checkout {place.built}"
         raise CourseError(
             f"{place.built} holds something else than the course's version, perhaps an answer of yours: "
             f"keep what you need of it elsewhere, then bring it back with `{remedy(course_of(place.root), back)}`, or with `course build {number_of(place.name)}` where it was committed."
         )
-    if own is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, copies.to_text(copies.copy_of(place, built)))
-        return f"{place.own}: new."
+    return copies.read_original(place)
+
+
+def _update(place):
+    """Update one copy; return the line that says what was done, "" where there was nothing to do."""
+    path = place.root / place.own
+    own, built = copies.read(path), _built(place)
     base = copies.copied(own) or _told_by_cells(place, own, built)
     if base["version"] == copies.version_of(built):
         return ""
@@ -95,7 +110,7 @@ def _told_by_cells(place, own, built):
 
 def _keep(place, path):
     """Keep what a copy is now; return where, as a path below the folder of my_course."""
-    folder = place.root / EARLIER / place.folder
+    folder = place.root / copies.EARLIER / place.folder
     folder.mkdir(parents=True, exist_ok=True)
     stem, number = f"{place.name}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
     while (copy := folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():

@@ -55,14 +55,13 @@ def _(weights, values):
     return total
 
 
-for name, sentence, total in (
-    ("mean_of_weighted", "You divide by the number of vectors at the end, so this is the mean of the weighted vectors. A weighted sum is not divided by anything.", lambda weighted: weighted.mean(0)),
-    ("not_added", "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D.", left_out),
-    ("only_the_last", "Your result is the last vector times its weight: each pass through the loop overwrites the previous result. Write `total = total + …`, or `total += …`.", lambda weighted: weighted[-1]),
-    ("added_over_features", "You sum along the wrong axis: over the features of each vector. Sum over the vectors instead.", lambda weighted: weighted.sum(1)),
-    ("zeros_as_many_as_weights", "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros most inputs give an error.", lambda weighted: sum(weighted, weighted.new_zeros(len(weighted)))),
-):  # fmt: skip
-    task.changed(name, sentence, {"the sum over the vectors": total})
+task.changed_each(
+    ("mean_of_weighted", "You divide by the number of vectors at the end, so this is the mean of the weighted vectors. A weighted sum is not divided by anything.", {"the sum over the vectors": lambda weighted: weighted.mean(0)}),
+    ("not_added", "You multiply each vector by its weight, but you do not add them up yet. The result should be one vector of width D.", {"the sum over the vectors": left_out}),
+    ("only_the_last", "Your result is the last vector times its weight: each pass through the loop overwrites the previous result. Write `total = total + …`, or `total += …`.", {"the sum over the vectors": lambda weighted: weighted[-1]}),
+    ("added_over_features", "You sum along the wrong axis: over the features of each vector. Sum over the vectors instead.", {"the sum over the vectors": lambda weighted: weighted.sum(1)}),
+    ("zeros_as_many_as_weights", "Your sum starts with one zero for each weight. It needs one for each feature: `torch.zeros(values.shape[1])`. With S zeros most inputs give an error.", {"the sum over the vectors": lambda weighted: sum(weighted, weighted.new_zeros(len(weighted)))}),
+)  # fmt: skip
 
 task.changed_each(
     ("weights_unused", "You add up the vectors, but each with weight 1: the weights are never used.", {"weights": torch.ones_like}),

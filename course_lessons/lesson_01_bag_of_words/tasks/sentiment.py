@@ -59,15 +59,14 @@ def _(sums, weight, bias):
 
 
 EACH_FEATURE = "You take the sigmoid of each feature and then add up, so a result may be above 1. Add up first: compute one score for each sentence, then take its sigmoid."
-for name, sentence, probability in (
-    ("no_sigmoid", "These are the scores, not yet probabilities: the sigmoid is missing.", left_out),
-    ("other_class", "You return the probability of the negative class: the sign of the score is flipped.", lambda scores: (-scores).sigmoid()),
-    ("softmax_over_batch", "A softmax makes the sentences in a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", lambda scores: scores.softmax(0)),
-    ("decided", "You return decisions, 0 or 1. Return the probability itself, before any threshold.", lambda scores: (scores > 0).float()),
-    ("overflow", SIGMOID_OVERFLOWS, overflowing_sigmoid),
-    ("gradient_nan", SIGMOID_GRADIENT, sigmoid_by_hand),
-):  # fmt: skip
-    task.changed(name, sentence, {"the probabilities": probability})
+task.changed_each(
+    ("no_sigmoid", "These are the scores, not yet probabilities: the sigmoid is missing.", {"the probabilities": left_out}),
+    ("other_class", "You return the probability of the negative class: the sign of the score is flipped.", {"the probabilities": lambda scores: (-scores).sigmoid()}),
+    ("softmax_over_batch", "A softmax makes the sentences in a batch compete with one another. Each sentence has its own probability, the sigmoid of its score.", {"the probabilities": lambda scores: scores.softmax(0)}),
+    ("decided", "You return decisions, 0 or 1. Return the probability itself, before any threshold.", {"the probabilities": lambda scores: (scores > 0).float()}),
+    ("overflow", SIGMOID_OVERFLOWS, {"the probabilities": overflowing_sigmoid}),
+    ("gradient_nan", SIGMOID_GRADIENT, {"the probabilities": sigmoid_by_hand}),
+)  # fmt: skip
 
 no_bias = {"the product plus the bias": left_out}
 task.changed_each(

@@ -61,13 +61,12 @@ def _(words, mask):
 
 # The mask
 
-for name, sentence, other_mask in (
-    ("padding_added", "You also add the padding: the mask has no effect. A sentence's sum then depends on how long the other sentences in its batch are.", torch.ones_like),
-    ("padding_after_the_longest_left_out", "You leave out only what comes after the longest sentence in the batch. Each sentence has its own padding: the mask says where it is.", lambda mask: torch.arange(mask.shape[1]).expand(mask.shape) < mask.sum(1).max()),
-    ("mask_inverted", "Your mask is inverted: True marks a word, but you keep the padding instead.", torch.logical_not),
-    ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which positions contain words.", lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)),
-):  # fmt: skip
-    task.changed(name, sentence, {"mask": other_mask})
+task.changed_each(
+    ("padding_added", "You also add the padding: the mask has no effect. A sentence's sum then depends on how long the other sentences in its batch are.", {"mask": torch.ones_like}),
+    ("padding_after_the_longest_left_out", "You leave out only what comes after the longest sentence in the batch. Each sentence has its own padding: the mask says where it is.", {"mask": lambda mask: torch.arange(mask.shape[1]).expand(mask.shape) < mask.sum(1).max()}),
+    ("mask_inverted", "Your mask is inverted: True marks a word, but you keep the padding instead.", {"mask": torch.logical_not}),
+    ("padding_at_the_end_assumed", "You count the words and add up that many vectors from the start. That is right only where the padding is at the end. The mask says which positions contain words.", {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)}),
+)  # fmt: skip
 
 task.changed(
     "mask_without_third_axis",
@@ -83,13 +82,12 @@ task.changed(
 
 # The sums
 
-for name, sentence, sums in (
-    ("mean_over_padding", "You divide by the padded length, which gives a mean over words and padding. Return the sum.", lambda kept: kept.mean(1)),
-    ("added_over_batch", "You sum over the sentences in the batch. Each sentence has its own sum: sum over its words, axis 1.", lambda kept: kept.sum(0)),
-    ("added_over_width", "You sum over the features, the last axis. Sum over the words, axis 1.", lambda kept: kept.sum(2)),
-    ("all_sentences_together", "You add up all sentences together, as happens after `words[mask]`. Each sentence has its own sum: turn the padding into zeros, then sum over axis 1.", lambda kept: kept.sum((0, 1))),
-    ("axis_kept", "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis.", lambda kept: kept.sum(1, keepdim=True)),
-    ("mean_of_words", "You divide by the number of words, which gives the mean. Return the sum.", lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True)),
-    ("divided_by_all_words", "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum itself, without dividing it.", lambda kept, *, mask: kept.sum(1) / mask.sum()),
-):  # fmt: skip
-    task.changed(name, sentence, {"the sums": sums})
+task.changed_each(
+    ("mean_over_padding", "You divide by the padded length, which gives a mean over words and padding. Return the sum.", {"the sums": lambda kept: kept.mean(1)}),
+    ("added_over_batch", "You sum over the sentences in the batch. Each sentence has its own sum: sum over its words, axis 1.", {"the sums": lambda kept: kept.sum(0)}),
+    ("added_over_width", "You sum over the features, the last axis. Sum over the words, axis 1.", {"the sums": lambda kept: kept.sum(2)}),
+    ("all_sentences_together", "You add up all sentences together, as happens after `words[mask]`. Each sentence has its own sum: turn the padding into zeros, then sum over axis 1.", {"the sums": lambda kept: kept.sum((0, 1))}),
+    ("axis_kept", "Your sums keep an axis of size 1 where the words were, as keepdim=True does. Return B×D, without that axis.", {"the sums": lambda kept: kept.sum(1, keepdim=True)}),
+    ("mean_of_words", "You divide by the number of words, which gives the mean. Return the sum.", {"the sums": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True)}),
+    ("divided_by_all_words", "You divide by `mask.sum()`, the number of words in the whole batch. Return the sum itself, without dividing it.", {"the sums": lambda kept, *, mask: kept.sum(1) / mask.sum()}),
+)  # fmt: skip

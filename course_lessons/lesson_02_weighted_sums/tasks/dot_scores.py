@@ -43,13 +43,12 @@ def _(words, theta):
     return scores
 
 
-for name, sentence, scores in (
-    ("normalised", "You apply the softmax as well. Return the scores before they are normalised.", lambda words, theta: (words @ theta).softmax(-1)),
-    ("scaled", "You divide by √D. Lesson 04 introduces that scaling; here, return the plain dot product.", lambda words, theta: words @ theta / len(theta) ** 0.5),
-    ("not_added", "You multiply but do not add up. Each word gets one number, so sum over the features, the last axis.", mul),
-    ("added_over_words", "You sum over the words, axis 1. Each word has its own score: sum over its features, the last axis.", lambda words, theta: (words * theta).sum(1)),
-    ("cosine", "You divide by the lengths, which gives the cosine. Return the plain dot product, without dividing it.", lambda words, theta: cosine_similarity(words, theta, dim=-1)),
-    ("trailing_axis", "Your scores have an extra axis of size 1 at the end. A softmax over that axis would make every weight 1: remove it with squeeze.", lambda words, theta: words @ theta[:, None]),
-    ("product_turned", product_turned("words", "B×S×D", "theta @ words", "if S = D"), lambda words, theta: theta @ words),
-):  # fmt: skip
-    task.changed(name, sentence, {"the scores": scores})
+task.changed_each(
+    ("normalised", "You apply the softmax as well. Return the scores before they are normalised.", {"the scores": lambda words, theta: (words @ theta).softmax(-1)}),
+    ("scaled", "You divide by √D. Lesson 04 introduces that scaling; here, return the plain dot product.", {"the scores": lambda words, theta: words @ theta / len(theta) ** 0.5}),
+    ("not_added", "You multiply but do not add up. Each word gets one number, so sum over the features, the last axis.", {"the scores": mul}),
+    ("added_over_words", "You sum over the words, axis 1. Each word has its own score: sum over its features, the last axis.", {"the scores": lambda words, theta: (words * theta).sum(1)}),
+    ("cosine", "You divide by the lengths, which gives the cosine. Return the plain dot product, without dividing it.", {"the scores": lambda words, theta: cosine_similarity(words, theta, dim=-1)}),
+    ("trailing_axis", "Your scores have an extra axis of size 1 at the end. A softmax over that axis would make every weight 1: remove it with squeeze.", {"the scores": lambda words, theta: words @ theta[:, None]}),
+    ("product_turned", product_turned("words", "B×S×D", "theta @ words", "if S = D"), {"the scores": lambda words, theta: theta @ words}),
+)  # fmt: skip

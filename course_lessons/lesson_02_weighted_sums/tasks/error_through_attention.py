@@ -49,14 +49,13 @@ def _(weights, error):
     return word_errors
 
 
-for name, sentence, weights in (
-    ("unweighted", "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight.", torch.ones_like),
-    ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention distributes the error by weight.", lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
-    ("divided", "You divide by the weights. A multiplication in the forward pass is a multiplication by the same number in the backward pass.", torch.reciprocal),
-    ("softmax_again", "You apply a softmax to the weights once more. They are already weights.", lambda weights: weights.softmax(-1)),
-    ("softmax_derivative", "a(1 - a) belongs to the error that reaches a score. Return what reaches the word, with the weights held fixed.", lambda weights: weights * (1 - weights)),
-):  # fmt: skip
-    task.changed(name, sentence, {"weights": weights})
+task.changed_each(
+    ("unweighted", "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight.", {"weights": torch.ones_like}),
+    ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention distributes the error by weight.", {"weights": lambda weights: torch.full_like(weights, 1 / weights.shape[1])}),
+    ("divided", "You divide by the weights. A multiplication in the forward pass is a multiplication by the same number in the backward pass.", {"weights": torch.reciprocal}),
+    ("softmax_again", "You apply a softmax to the weights once more. They are already weights.", {"weights": lambda weights: weights.softmax(-1)}),
+    ("softmax_derivative", "a(1 - a) belongs to the error that reaches a score. Return what reaches the word, with the weights held fixed.", {"weights": lambda weights: weights * (1 - weights)}),
+)  # fmt: skip
 
 task.changed(
     "words_on_features",

@@ -130,15 +130,14 @@ task.changed(
 
 # The contexts
 
-for name, sentence, laid_out in (
-    ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first theta comes first, then the whole vector of the second: stack them on axis 1, or use cat.", lambda contexts: contexts.mT.flatten(1)),
-    ("sentences_mixed", "The numbers are right, but they are in the wrong sentences: with `stack` or `cat` along the first axis, the thetas come before the sentences, and `reshape` then mixes them. Stack on axis 1, or use cat along the last axis.", lambda contexts: contexts.transpose(0, 1).reshape(len(contexts), -1)),
-    ("added_up", "You add up the N contexts. Concatenate them instead, so that they stay separate: B×(N·D).", lambda contexts: contexts.sum(1)),
-    ("not_flattened", "The thetas still have their own axis, B×N×D. Concatenate the contexts: flatten the last two axes.", left_out),
-    ("concatenated_along_batch", "`cat` along axis 0 puts the contexts one below the other, as if there were more sentences. Each sentence gets one long row: use the last axis.", lambda contexts: contexts.transpose(0, 1).flatten(0, 1)),
-    ("weights_returned", "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then concatenate the sums.", lambda _, *, done: done[ZEROS]),
-):  # fmt: skip
-    task.changed(name, sentence, {"the concatenated contexts": laid_out})
+task.changed_each(
+    ("interleaved", "The outputs are interleaved, feature by feature. The whole vector of the first theta comes first, then the whole vector of the second: stack them on axis 1, or use cat.", {"the concatenated contexts": lambda contexts: contexts.mT.flatten(1)}),
+    ("sentences_mixed", "The numbers are right, but they are in the wrong sentences: with `stack` or `cat` along the first axis, the thetas come before the sentences, and `reshape` then mixes them. Stack on axis 1, or use cat along the last axis.", {"the concatenated contexts": lambda contexts: contexts.transpose(0, 1).reshape(len(contexts), -1)}),
+    ("added_up", "You add up the N contexts. Concatenate them instead, so that they stay separate: B×(N·D).", {"the concatenated contexts": lambda contexts: contexts.sum(1)}),
+    ("not_flattened", "The thetas still have their own axis, B×N×D. Concatenate the contexts: flatten the last two axes.", {"the concatenated contexts": left_out}),
+    ("concatenated_along_batch", "`cat` along axis 0 puts the contexts one below the other, as if there were more sentences. Each sentence gets one long row: use the last axis.", {"the concatenated contexts": lambda contexts: contexts.transpose(0, 1).flatten(0, 1)}),
+    ("weights_returned", "These are the weights, B×N×S. Return the contexts: sum the words with these weights, then concatenate the sums.", {"the concatenated contexts": lambda _, *, done: done[ZEROS]}),
+)  # fmt: skip
 
 of_every_sentence = {"the products of weights and words": lambda w, words: torch.einsum("cns,bsd->bncd", w, words)}
 task.changed(

@@ -114,11 +114,10 @@ ZEROS = "the weights with zeros"
 
 # Scores
 
-for name, sentence, scores in (
-    ("scaled", "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are.", lambda query, turned: query @ turned / query.shape[-1] ** 0.5),
-    ("all_axes_reversed", "`key.T` reverses all axes, including the batch. Swap only the last two: `key.mT` or `key.transpose(1, 2)`.", lambda query, _, *, key: query @ key.permute(2, 1, 0)),
-):  # fmt: skip
-    task.changed(name, sentence, {SCORES: scores})
+task.changed_each(
+    ("scaled", "You divide the scores by √D. That is the scaled dot product of lesson 04. Here, leave the scores as they are.", {SCORES: lambda query, turned: query @ turned / query.shape[-1] ** 0.5}),
+    ("all_axes_reversed", "`key.T` reverses all axes, including the batch. Swap only the last two: `key.mT` or `key.transpose(1, 2)`.", {SCORES: lambda query, _, *, key: query @ key.permute(2, 1, 0)}),
+)  # fmt: skip
 task.changed(
     "key_not_transposed",
     "`query @ key` multiplies features by keys. The axis that disappears has to be the last one on the left and the second to last on the right: swap the last two axes of key, `key.mT`. Without that this runs only if S = D, and may then give an incorrect result.",

@@ -39,16 +39,12 @@ def _(size):
     return mask
 
 
-for name, sentence, triangle in (
-    ("hides_itself", "A position may attend to itself too: the diagonal should be True. Without it the first position has nothing to attend to.", lambda square: square.tril(-1)),
-    ("sees_one_ahead", "Each position sees one step into the future: the True part reaches one diagonal too far.", lambda square: square.tril(1)),
-    ("future_only", "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past is on the left.", torch.triu),
-    ("inverted", 'You mark the future with True. In this course True means "may attend": the mask is the wrong way round.', lambda square: square.triu(1)),
-):  # fmt: skip
-    task.changed(name, sentence, {"the lower triangle": triangle})
-for name, sentence, result in (
-    ("numbers_not_truth", "You return 0 and 1 as numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.", torch.Tensor.float),
-    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.", torch.Tensor.long),
-    ("additive_mask", "You return 0 and minus infinity, a mask that is added to scores. Here a mask holds True (may attend) and False.", lambda mask: mask.float().log()),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": result})
+task.changed_each(
+    ("hides_itself", "A position may attend to itself too: the diagonal should be True. Without it the first position has nothing to attend to.", {"the lower triangle": lambda square: square.tril(-1)}),
+    ("sees_one_ahead", "Each position sees one step into the future: the True part reaches one diagonal too far.", {"the lower triangle": lambda square: square.tril(1)}),
+    ("future_only", "This is the upper triangle: each position sees itself and the future. Rows are queries and columns are keys, so the past is on the left.", {"the lower triangle": torch.triu}),
+    ("inverted", 'You mark the future with True. In this course True means "may attend": the mask is the wrong way round.', {"the lower triangle": lambda square: square.triu(1)}),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.", {"result": torch.Tensor.float}),
+    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. Start from a matrix of True (dtype=torch.bool), or end with `.bool()`.", {"result": torch.Tensor.long}),
+    ("additive_mask", "You return 0 and minus infinity, a mask that is added to scores. Here a mask holds True (may attend) and False.", {"result": lambda mask: mask.float().log()}),
+)  # fmt: skip

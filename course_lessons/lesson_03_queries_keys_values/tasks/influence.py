@@ -180,17 +180,16 @@ def changed_in_place(x):
 
 # The inputs
 
-for name, sentence, inputs in (
-    ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]),
-    ("changes_add_up", "Your changes accumulate: in round s the words before s are still changed, so column s also shows their influence. Make a fresh copy of x in each round.", lambda x: changed_in_place(x.clone())),
-    ("x_changed_in_place", "You change x itself: in round s the words before s are still changed, and your caller finds different numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", changed_in_place),
-    ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which changes nothing there: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", each_changed(lambda x, s: x[:, s].add_(1))),
-    ("first_feature_only", "You change only one feature of a word. A function may depend on a different one: change all of them.", each_changed(lambda x, s: x[:, s, 0].add_(1.5))),
-    ("set_to_zero", "You set a word to zeros. A word that is already a zero vector does not change: add random numbers instead.", each_changed(lambda x, s: x[:, s].zero_())),
-    ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other one: a function may depend on direction alone. Add random numbers instead.", each_changed(lambda x, s: x[:, s].mul_(2))),
-    ("first_sentence_only", "You check only the first sentence: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))),
-):  # fmt: skip
-    task.changed(name, sentence, {INPUTS: inputs})
+task.changed_each(
+    ("all_words_at_once", "You change all words at once, so every output that depends on anything moves, whatever the column. Change one word, and start again from x for the next.", {INPUTS: lambda x: [x + 1.5 * torch.rand(x.shape, generator=torch.Generator().manual_seed(1))] * x.shape[1]}),
+    ("changes_add_up", "Your changes accumulate: in round s the words before s are still changed, so column s also shows their influence. Make a fresh copy of x in each round.", {INPUTS: lambda x: changed_in_place(x.clone())}),
+    ("x_changed_in_place", "You change x itself: in round s the words before s are still changed, and your caller finds different numbers in x. Change a copy, `x.clone()`, and make a fresh one in each round.", {INPUTS: changed_in_place}),
+    ("a_constant_added", "You find nothing in a function that subtracts the mean of a word's features. Either you add the same number to all features, which changes nothing there: add a random number to each. Or you add up the differences with their signs, and there they cancel: take `.abs()` first.", {INPUTS: each_changed(lambda x, s: x[:, s].add_(1))}),
+    ("first_feature_only", "You change only one feature of a word. A function may depend on a different one: change all of them.", {INPUTS: each_changed(lambda x, s: x[:, s, 0].add_(1.5))}),
+    ("set_to_zero", "You set a word to zeros. A word that is already a zero vector does not change: add random numbers instead.", {INPUTS: each_changed(lambda x, s: x[:, s].zero_())}),
+    ("multiplied", "You multiply a word by a number. That leaves a zero vector as it is, and the direction of every other one: a function may depend on direction alone. Add random numbers instead.", {INPUTS: each_changed(lambda x, s: x[:, s].mul_(2))}),
+    ("first_sentence_only", "You check only the first sentence: either only its words are changed, or only its outputs are compared. A mask can be wrong in another sentence: change and compare the sentences of the whole batch.", {INPUTS: each_changed(lambda x, s: x[0, s].add_(_noise(x, s)[0]))}),
+)  # fmt: skip
 
 
 # The comparison
@@ -225,13 +224,12 @@ task.changed(
 
 # The result
 
-for name, sentence, result in (
-    ("transposed", "Rows and columns are swapped: row t belongs to an output, column s to the input that was changed.", torch.t),
-    ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", lambda moved: moved.any(0).expand_as(moved)),
-    ("future_only", "You report only the future, above the diagonal. Return the whole matrix, including whether an output depends on its own word and on earlier ones.", lambda moved: moved.triu(1)),
-    ("by_gradient", "Your result is all False. Is the changed copy what you pass to the function, and is the word changed by about 1? A gradient finds nothing here, because the functions return plain numbers.", torch.zeros_like),
-    ("unmoved", "True and False are swapped: entries should be True where an output moves.", torch.logical_not),
-    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False; `.bool()` turns numbers into them.", torch.Tensor.float),
-    ("one_for_each_sentence", "You return a matrix for each sentence. Return one for all sentences: True where the output moves in any of them.", lambda moved, *, x: moved.expand(len(x), -1, -1)),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": result})
+task.changed_each(
+    ("transposed", "Rows and columns are swapped: row t belongs to an output, column s to the input that was changed.", {"result": torch.t}),
+    ("any_output", "You ask whether anything in the whole result moved, so a column is all True or all False. Compare output by output: one truth value for each t.", {"result": lambda moved: moved.any(0).expand_as(moved)}),
+    ("future_only", "You report only the future, above the diagonal. Return the whole matrix, including whether an output depends on its own word and on earlier ones.", {"result": lambda moved: moved.triu(1)}),
+    ("by_gradient", "Your result is all False. Is the changed copy what you pass to the function, and is the word changed by about 1? A gradient finds nothing here, because the functions return plain numbers.", {"result": torch.zeros_like}),
+    ("unmoved", "True and False are swapped: entries should be True where an output moves.", {"result": torch.logical_not}),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False; `.bool()` turns numbers into them.", {"result": torch.Tensor.float}),
+    ("one_for_each_sentence", "You return a matrix for each sentence. Return one for all sentences: True where the output moves in any of them.", {"result": lambda moved, *, x: moved.expand(len(x), -1, -1)}),
+)  # fmt: skip

@@ -48,13 +48,12 @@ def _(lengths, size):
     return mask
 
 
-for name, sentence, mask in (
-    ("inverted", 'The mask is the wrong way round: here True means "is a word".', ge),
-    ("one_too_many", "One position too many is True. Positions are counted from 0, so the last word is at length - 1.", le),
-    ("one_too_few", "One position too few is True. `torch.arange(size)` counts positions from 0, so a sentence of 2 words has them at 0 and 1.", lambda places, lengths: places + 1 < lengths),
-    ("padded_left", "You mark the end of the row, as if the padding came first. Here the words come first.", lambda places, lengths: places >= len(places) - lengths),
-):  # fmt: skip
-    task.changed(name, sentence, {"the comparison of positions with lengths": mask})
+task.changed_each(
+    ("inverted", 'The mask is the wrong way round: here True means "is a word".', {"the comparison of positions with lengths": ge}),
+    ("one_too_many", "One position too many is True. Positions are counted from 0, so the last word is at length - 1.", {"the comparison of positions with lengths": le}),
+    ("one_too_few", "One position too few is True. `torch.arange(size)` counts positions from 0, so a sentence of 2 words has them at 0 and 1.", {"the comparison of positions with lengths": lambda places, lengths: places + 1 < lengths}),
+    ("padded_left", "You mark the end of the row, as if the padding came first. Here the words come first.", {"the comparison of positions with lengths": lambda places, lengths: places >= len(places) - lengths}),
+)  # fmt: skip
 task.changed(
     "lengths_without_an_axis",
     "`torch.arange(size)` and `lengths` are compared element by element, the first position with the first length. Every position has to be compared with every length: give lengths a second axis, `lengths[:, None]`, so that each sentence gets a row of its own.",
@@ -65,9 +64,8 @@ task.changed(
     "Your mask is as wide as the longest sentence. It should have `size` positions, however long the sentences are.",
     {"size": lambda size, *, lengths: int(lengths.max())},
 )
-for name, sentence, result in (
-    ("transposed", "The axes are swapped: each row should be a sentence, B×size.", torch.t),
-    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False, and `.bool()` turns numbers into them.", torch.Tensor.float),
-    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. A comparison already gives True and False, and `.bool()` turns numbers into them.", torch.Tensor.long),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": result})
+task.changed_each(
+    ("transposed", "The axes are swapped: each row should be a sentence, B×size.", {"result": torch.t}),
+    ("numbers_not_truth", "You return 0 and 1 as numbers. A comparison already gives True and False, and `.bool()` turns numbers into them.", {"result": torch.Tensor.float}),
+    ("whole_numbers_not_truth", "You return 0 and 1 as whole numbers. A comparison already gives True and False, and `.bool()` turns numbers into them.", {"result": torch.Tensor.long}),
+)  # fmt: skip

@@ -31,10 +31,9 @@ def _(state, hidden):
     return scores
 
 
-for name, sentence, product in (
-    ("scaled", "You divide by √D, which gives the scaled dot product. Return the plain dot product.", lambda state, turned: state @ turned / state.shape[-1] ** 0.5),
-    ("cosine", "You divide by the lengths, which gives the cosine, that is, the content-based score.", lambda state, turned: cosine_similarity(state[:, :, None], turned.mT[:, None], dim=-1)),
-    ("reshaped", "A reshape changes the shape but leaves the numbers in their order, so it does not swap axes. `hidden.mT` or `hidden.transpose(1, 2)` does.", lambda state, turned: state @ turned.mT.reshape(turned.shape)),
-):  # fmt: skip
-    task.changed(name, sentence, {"the product of state and hidden": product})
+task.changed_each(
+    ("scaled", "You divide by √D, which gives the scaled dot product. Return the plain dot product.", {"the product of state and hidden": lambda state, turned: state @ turned / state.shape[-1] ** 0.5}),
+    ("cosine", "You divide by the lengths, which gives the cosine, that is, the content-based score.", {"the product of state and hidden": lambda state, turned: cosine_similarity(state[:, :, None], turned.mT[:, None], dim=-1)}),
+    ("reshaped", "A reshape changes the shape but leaves the numbers in their order, so it does not swap axes. `hidden.mT` or `hidden.transpose(1, 2)` does.", {"the product of state and hidden": lambda state, turned: state @ turned.mT.reshape(turned.shape)}),
+)  # fmt: skip
 shared_mistakes(task, "the product of state and hidden")

@@ -149,21 +149,17 @@ def all_same(weights, same):
 
 # What is compared with what
 
-for name, sentence, states in (
-    ("state_multiplied", "You only multiply the state by a number. The cosine ignores length, and a state of zeros stays as it is: use new random numbers.", lambda state: [state, 2 * state]),
-    ("state_negated", "You reverse the sign of the state. A score may ignore the sign, and a state of zeros has none: use new random numbers.", lambda state: [state, -state]),
-    ("constant_added", "You add the same number to all features of the state. A score may first subtract their mean, which removes this number: use new random numbers.", lambda state: [state, state + 1]),
-    ("compared_with_zeros", "You compare with a state of zeros. The given state may itself be all zeros: use random numbers.", lambda state: [state, 0 * state]),
-):  # fmt: skip
-    task.changed(name, sentence, {STATES: states})
-for name, sentence, weights in (
-    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, which does not change their softmax: compare the weights.", left_out),
-    ("given_states_compared", "You return True for every score if you are given only one state, or equal states. Either you compare only these states with one another: try states of your own as well. Or you return True if some of the weights agree: all of them have to.", lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]),
-    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight that state gets without changing which one gets the most: compare all weights.", lambda scores: [one.argmax(-1).double() for one in scores]),
-    ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", lambda scores: [one.softmax(1) for one in scores]),
-    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has its own weights, along the last axis.", lambda scores: [one.flatten(1).softmax(-1) for one in scores]),
-):  # fmt: skip
-    task.changed(name, sentence, {WEIGHTS: weights})
+task.changed_each(
+    ("state_multiplied", "You only multiply the state by a number. The cosine ignores length, and a state of zeros stays as it is: use new random numbers.", {STATES: lambda state: [state, 2 * state]}),
+    ("state_negated", "You reverse the sign of the state. A score may ignore the sign, and a state of zeros has none: use new random numbers.", {STATES: lambda state: [state, -state]}),
+    ("constant_added", "You add the same number to all features of the state. A score may first subtract their mean, which removes this number: use new random numbers.", {STATES: lambda state: [state, state + 1]}),
+    ("compared_with_zeros", "You compare with a state of zeros. The given state may itself be all zeros: use random numbers.", {STATES: lambda state: [state, 0 * state]}),
+    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, which does not change their softmax: compare the weights.", {WEIGHTS: left_out}),
+    ("given_states_compared", "You return True for every score if you are given only one state, or equal states. Either you compare only these states with one another: try states of your own as well. Or you return True if some of the weights agree: all of them have to.", {WEIGHTS: lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]}),
+    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight that state gets without changing which one gets the most: compare all weights.", {WEIGHTS: lambda scores: [one.argmax(-1).double() for one in scores]}),
+    ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", {WEIGHTS: lambda scores: [one.softmax(1) for one in scores]}),
+    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has its own weights, along the last axis.", {WEIGHTS: lambda scores: [one.flatten(1).softmax(-1) for one in scores]}),
+)  # fmt: skip
 task.changed(
     "hidden_changed",
     "You change the hidden states. The question is whether the weights depend on the query, which is the state.",

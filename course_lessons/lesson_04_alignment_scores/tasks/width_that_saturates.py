@@ -42,21 +42,17 @@ def _(share):
     return width
 
 
-for name, sentence, exact in (
-    ("one_score", "You use the variance of one score, D. The softmax depends on the difference between two scores, whose variances add up.", lambda lead: lead**2),
-    ("variance_for_deviation", "You compare the lead with the variance of the difference. The typical size of a difference is its standard deviation, the root of the variance.", lambda lead: lead / 2),
-    ("variance_of_one_score", "You compare the lead with the variance of one score, D. What should reach the lead is the standard deviation of the difference between two scores.", left_out),
-    ("doubled", "You double where you should halve: the variance of the difference, 2D, has to reach the square of the lead.", lambda lead: 2 * lead**2),
-    ("deviations_added", "You add up two standard deviations. For uncorrelated numbers, variances add; take the root afterwards.", lambda lead: (lead / 2) ** 2),
-):  # fmt: skip
-    task.changed(name, sentence, {"the number before rounding": exact})
-for name, sentence, width in (
-    ("rounded_down", "You round down, and at that width the share is not yet reached. The next width is the smallest that reaches it.", lambda exact: max(1, int(exact))),
-    ("rounded_to_nearest", "You round to the nearest whole number. If that number is lower, the share is not yet reached: round up.", lambda exact: max(1, round(exact))),
-    ("one_too_far", "Your width is one too large: it reaches the share, but so does the width below it.", lambda exact: ceil(exact) + 1),
-    ("not_rounded", "The width should be a whole number. Round up: return the smallest whole number that is large enough.", left_out),
-):  # fmt: skip
-    task.changed(name, sentence, {"the width": width})
+task.changed_each(
+    ("one_score", "You use the variance of one score, D. The softmax depends on the difference between two scores, whose variances add up.", {"the number before rounding": lambda lead: lead**2}),
+    ("variance_for_deviation", "You compare the lead with the variance of the difference. The typical size of a difference is its standard deviation, the root of the variance.", {"the number before rounding": lambda lead: lead / 2}),
+    ("variance_of_one_score", "You compare the lead with the variance of one score, D. What should reach the lead is the standard deviation of the difference between two scores.", {"the number before rounding": left_out}),
+    ("doubled", "You double where you should halve: the variance of the difference, 2D, has to reach the square of the lead.", {"the number before rounding": lambda lead: 2 * lead**2}),
+    ("deviations_added", "You add up two standard deviations. For uncorrelated numbers, variances add; take the root afterwards.", {"the number before rounding": lambda lead: (lead / 2) ** 2}),
+    ("rounded_down", "You round down, and at that width the share is not yet reached. The next width is the smallest that reaches it.", {"the width": lambda exact: max(1, int(exact))}),
+    ("rounded_to_nearest", "You round to the nearest whole number. If that number is lower, the share is not yet reached: round up.", {"the width": lambda exact: max(1, round(exact))}),
+    ("one_too_far", "Your width is one too large: it reaches the share, but so does the width below it.", {"the width": lambda exact: ceil(exact) + 1}),
+    ("not_rounded", "The width should be a whole number. Round up: return the smallest whole number that is large enough.", {"the width": left_out}),
+)  # fmt: skip
 task.changed(
     "logarithm_of_the_rest",
     "You take the logarithm of the smaller part alone. The lead is the logarithm of the ratio of the two parts, share / (1 - share).",

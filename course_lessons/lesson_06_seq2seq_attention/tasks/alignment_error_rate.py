@@ -101,11 +101,10 @@ def _number_in(links, pairs):
 
 # The links
 
-for name, sentence, links in (
-    ("places_from_one", "You count positions from 1, but the pairs count them from 0.", lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}),
-    ("all_of_equals", "If several source words share the largest weight, you link all of them. Link only the first.", lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}),
-):  # fmt: skip
-    task.changed(name, sentence, {LINKS: links})
+task.changed_each(
+    ("places_from_one", "You count positions from 1, but the pairs count them from 0.", {LINKS: lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}}),
+    ("all_of_equals", "If several source words share the largest weight, you link all of them. Link only the first.", {LINKS: lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}}),
+)  # fmt: skip
 task.changed(
     "pairs_turned",
     "Your pairs are the wrong way round: they should be (source, target), so the position of the largest weight comes first and the row second.",

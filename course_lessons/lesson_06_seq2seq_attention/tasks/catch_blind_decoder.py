@@ -4,25 +4,22 @@ The candidates are made here, with weights of their own: a few steps that look a
 Where random numbers of about 1 are added to an annotation, whatever sees it moves by more than 1e-4; what does not see it stays within rounding.
 """
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, CONTEXT, SCORES, WEIGHTS
 from course_lessons.lesson_06_seq2seq_attention.tasks.bahdanau_step import task as bahdanau_step
 from course_lessons.shared.candidate_tests import mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.fixed_weights import fixed
 from course_lessons.shared.padding_mistakes import summed, without_garbage
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.task import Task
 from course_utils.models.attention import masked_softmax
 
 WORD, STATE, ANNOTATION, HIDDEN = 3, 4, 5, 6  # widths D, H, E of what candidates take, and A
-
-
-def _made(seed, *shape):
-    """A fixed weight, small enough that no attention weight comes near 0."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.7 / shape[-1] ** 0.5
-
-
+_made = partial(fixed, spread=0.7)  # small enough that no attention weight comes near 0
 OF_WORD, OF_STATE, OF_CONTEXT = _made(1, STATE, WORD), _made(2, STATE, STATE), 1.5 * _made(3, STATE, ANNOTATION)
 LOOK_S, LOOK_H, V = _made(4, HIDDEN, STATE), 1.5 * _made(5, HIDDEN, ANNOTATION), 2 * _made(6, HIDDEN)
 GENERAL, MERGE = 1.5 * _made(7, STATE, ANNOTATION), 1.5 * _made(8, 7, ANNOTATION + STATE)

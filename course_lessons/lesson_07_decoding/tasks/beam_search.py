@@ -262,12 +262,11 @@ def _scores(grow, first=0.0):
     return {PAIRS: pairs}
 
 
-for name, sentence, grow, first in (
-    ("logarithms_multiplied", "You multiply log probabilities. Probabilities are multiplied, and their logarithms are added.", lambda score, log_p, n: score * log_p, 1.0),
-    ("last_id_scored", "A hypothesis's score is only the log probability of its last id. Add it to the score of the hypothesis that it continues.", lambda score, log_p, n: log_p, 0.0),
-    ("probabilities_added", "You add up probabilities. Add their logarithms, which step returns.", lambda score, log_p, n: score + exp(log_p), 0.0),
-):  # fmt: skip
-    task.changed(name, sentence, _scores(grow, first))
+task.changed_each(
+    ("logarithms_multiplied", "You multiply log probabilities. Probabilities are multiplied, and their logarithms are added.", _scores(lambda score, log_p, n: score * log_p, 1.0)),
+    ("last_id_scored", "A hypothesis's score is only the log probability of its last id. Add it to the score of the hypothesis that it continues.", _scores(lambda score, log_p, n: log_p, 0.0)),
+    ("probabilities_added", "You add up probabilities. Add their logarithms, which step returns.", _scores(lambda score, log_p, n: score + exp(log_p), 0.0)),
+)  # fmt: skip
 for name, sentence, times in (
     ("eos_counted_twice", "The log probability of eos counts twice: the score already includes it when a hypothesis is set aside.", 1),
     ("eos_not_counted", "The log probability of eos is missing. It is a word like any other: its log probability belongs to the score.", -1),
@@ -301,14 +300,11 @@ task.changed_each(
     ("eos_dropped", "eos is missing at the end of the ids. Leave it in: it distinguishes hypotheses that have ended from those cut off.", _each_that_ended(lambda ids, eos: ids[:-1])),
     ("eos_added", "You append eos to hypotheses that are cut off after `longest` ids. Return them as they are.", {FOUND: lambda ended, left, *, eos: ended + [([*ids, eos], score) for ids, score in left]}),
     ("probabilities_returned", "You return probabilities. The hypotheses are right, but return their log probabilities, the sums of the numbers that step returns.", {"result": lambda pairs: [(ids, exp(score)) for ids, score in pairs]}),
+    ("worst_first", "The order is reversed: the least probable hypothesis comes first. Log probabilities are negative, and the one nearest to 0 is the best.", {"result": lambda pairs: pairs[::-1]}),
+    ("cut_to_width", "You return at most `width` hypotheses. Return all that were set aside, even if there are more.", {"result": lambda pairs, *, width: pairs[:width]}),
+    ("best_alone", "You return only the best hypothesis. Return all that were set aside, the best first.", {"result": lambda pairs: pairs[:1]}),
+    ("bos_kept", "Your ids begin with bos. Return only the ids after it.", {"result": lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]}),
 )  # fmt: skip
-for name, sentence, change in (
-    ("worst_first", "The order is reversed: the least probable hypothesis comes first. Log probabilities are negative, and the one nearest to 0 is the best.", lambda pairs: pairs[::-1]),
-    ("cut_to_width", "You return at most `width` hypotheses. Return all that were set aside, even if there are more.", lambda pairs, *, width: pairs[:width]),
-    ("best_alone", "You return only the best hypothesis. Return all that were set aside, the best first.", lambda pairs: pairs[:1]),
-    ("bos_kept", "Your ids begin with bos. Return only the ids after it.", lambda pairs, *, bos: [([bos, *ids], score) for ids, score in pairs]),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": change})
 
 
 def _one_list(decoder, beam):

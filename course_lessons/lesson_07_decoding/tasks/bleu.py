@@ -257,12 +257,11 @@ task.changed(
 
 # The brevity penalty: `q` is the number of words of the references divided by that of the hypotheses
 
-for name, sentence, change in (
-    ("no_brevity", "The brevity penalty is missing. If the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", lambda q: 1.0),
-    ("long_ones_rewarded", "The brevity penalty is not limited: if c is above r, exp(1 - r/c) is above 1 and raises the score. It should then be 1.", lambda q: exp(1 - q)),
-    ("brevity_turned_round", "The brevity penalty is the wrong way round: it penalises hypotheses that are too long instead of too short. It should be exp(1 - r/c) if c, the number of words in the hypotheses, is below r.", lambda q: exp(min(0, 1 - 1 / q))),
-):  # fmt: skip
-    task.changed(name, sentence, {BREVITY: change})
+task.changed_each(
+    ("no_brevity", "The brevity penalty is missing. If the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", {BREVITY: lambda q: 1.0}),
+    ("long_ones_rewarded", "The brevity penalty is not limited: if c is above r, exp(1 - r/c) is above 1 and raises the score. It should then be 1.", {BREVITY: lambda q: exp(1 - q)}),
+    ("brevity_turned_round", "The brevity penalty is the wrong way round: it penalises hypotheses that are too long instead of too short. It should be exp(1 - r/c) if c, the number of words in the hypotheses, is below r.", {BREVITY: lambda q: exp(min(0, 1 - 1 / q))}),
+)  # fmt: skip
 
 
 # The mean and the score

@@ -111,11 +111,10 @@ def _(step, bos, eos, longest):
 
 
 decoders.prefix_mistakes(task)
-for name, sentence, given in (
-    ("bos_alone", "You call step with only bos each time, so you get the same id again and again. Pass it all ids written so far.", lambda prefix: prefix[:1]),
-    ("prefix_reversed", "The prefix is in reverse order: you put each new id in front. bos comes first, and the newest id last.", lambda prefix: prefix[::-1]),
-):  # fmt: skip
-    task.changed(name, sentence, decoders.asked_with(given))
+task.changed_each(
+    ("bos_alone", "You call step with only bos each time, so you get the same id again and again. Pass it all ids written so far.", decoders.asked_with(lambda prefix: prefix[:1])),
+    ("prefix_reversed", "The prefix is in reverse order: you put each new id in front. bos comes first, and the newest id last.", decoders.asked_with(lambda prefix: prefix[::-1])),
+)  # fmt: skip
 task.changed(
     "written_in_front",
     "You put each new id in front of the others, so the prefix that you pass to step and the ids that you return are both in reverse order after bos. Append each new id at the end.",
@@ -140,12 +139,11 @@ task.changed_each(
 
 # What is returned
 
-for name, sentence, change in (
-    ("bos_kept", "bos is in your result. Return the ids after it.", lambda ids, *, bos: [bos, *ids]),
-    ("eos_dropped", "eos is missing at the end of your result. It says that the translation is finished, not cut off: leave it in.", lambda ids, *, eos: [token for token in ids if token != eos]),
-    ("last_dropped", "The last id is always missing, whether it is eos or a word. Append each id before you check whether the loop ends.", lambda ids: ids[:-1]),
-    ("bos_counted", "You write one id too few if eos does not appear: bos does not count towards `longest`.", lambda ids, *, longest: ids[: longest - 1]),
-    ("eos_added", "You put eos at the end even if the limit cuts the translation off. Return what was written.", lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]),
-    ("handed_back_reversed", "You return your translation in reverse order, the last id first. You call step correctly, but return the ids in the order in which they were written.", lambda ids: ids[::-1]),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": change})
+task.changed_each(
+    ("bos_kept", "bos is in your result. Return the ids after it.", {"result": lambda ids, *, bos: [bos, *ids]}),
+    ("eos_dropped", "eos is missing at the end of your result. It says that the translation is finished, not cut off: leave it in.", {"result": lambda ids, *, eos: [token for token in ids if token != eos]}),
+    ("last_dropped", "The last id is always missing, whether it is eos or a word. Append each id before you check whether the loop ends.", {"result": lambda ids: ids[:-1]}),
+    ("bos_counted", "You write one id too few if eos does not appear: bos does not count towards `longest`.", {"result": lambda ids, *, longest: ids[: longest - 1]}),
+    ("eos_added", "You put eos at the end even if the limit cuts the translation off. Return what was written.", {"result": lambda ids, *, eos: ids if ids[-1] == eos else [*ids, eos]}),
+    ("handed_back_reversed", "You return your translation in reverse order, the last id first. You call step correctly, but return the ids in the order in which they were written.", {"result": lambda ids: ids[::-1]}),
+)  # fmt: skip

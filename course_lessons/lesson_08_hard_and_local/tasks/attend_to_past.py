@@ -90,26 +90,24 @@ def _itself(scores):
 
 
 FIRST = "The first state has nothing to attend to: its context is zeros."
-for name, sentence, seen in (
-    ("sees_itself", "Each state also sees itself. It should attend only to earlier states: the diagonal is hidden as well, as with `tril(-1)`.", lambda scores: _past(scores) | _itself(scores)),
-    ("sees_everything", "Each state sees all states, including later ones. It should attend only to earlier states.", lambda scores: torch.ones_like(scores) > 0),
-    ("sees_the_others", "Each state sees all the others, including later ones. It should attend only to earlier states.", lambda scores: ~_itself(scores)),
-    ("looks_ahead", "The mask is the wrong way round: each state sees later states and none of its past.", lambda scores: _past(scores).mT),
-    ("looks_ahead_and_at_itself", "The mask is inverted: each state sees itself and later states, which should be hidden, and none of its past.", lambda scores: ~_past(scores)),
-    ("one_ahead", "Each state also sees itself and the next state. It should attend only to earlier states.", lambda scores: torch.ones_like(scores).tril(1) > 0),
-    ("last_one_missing", "The state right before is left out: each state sees only states at least two positions back. It should see all earlier states.", lambda scores: _past(scores).tril(-2)),
-    ("last_one_alone", "Each state sees only the one right before it. It should attend to all earlier states.", lambda scores: _past(scores).triu(-1)),
-    ("first_row_itself", "Your first state attends to itself, but it should have nothing to attend to: its context is zeros.", lambda scores: _past(scores) | _itself(scores) & (torch.arange(scores.shape[-1]) == 0)),
-):  # fmt: skip
-    task.changed(name, sentence, {"which states are seen": seen})
+task.changed_each(
+    ("sees_itself", "Each state also sees itself. It should attend only to earlier states: the diagonal is hidden as well, as with `tril(-1)`.", {"which states are seen": lambda scores: _past(scores) | _itself(scores)}),
+    ("sees_everything", "Each state sees all states, including later ones. It should attend only to earlier states.", {"which states are seen": lambda scores: torch.ones_like(scores) > 0}),
+    ("sees_the_others", "Each state sees all the others, including later ones. It should attend only to earlier states.", {"which states are seen": lambda scores: ~_itself(scores)}),
+    ("looks_ahead", "The mask is the wrong way round: each state sees later states and none of its past.", {"which states are seen": lambda scores: _past(scores).mT}),
+    ("looks_ahead_and_at_itself", "The mask is inverted: each state sees itself and later states, which should be hidden, and none of its past.", {"which states are seen": lambda scores: ~_past(scores)}),
+    ("one_ahead", "Each state also sees itself and the next state. It should attend only to earlier states.", {"which states are seen": lambda scores: torch.ones_like(scores).tril(1) > 0}),
+    ("last_one_missing", "The state right before is left out: each state sees only states at least two positions back. It should see all earlier states.", {"which states are seen": lambda scores: _past(scores).tril(-2)}),
+    ("last_one_alone", "Each state sees only the one right before it. It should attend to all earlier states.", {"which states are seen": lambda scores: _past(scores).triu(-1)}),
+    ("first_row_itself", "Your first state attends to itself, but it should have nothing to attend to: its context is zeros.", {"which states are seen": lambda scores: _past(scores) | _itself(scores) & (torch.arange(scores.shape[-1]) == 0)}),
+)  # fmt: skip
 
-for name, sentence, root in (
-    ("unscaled", "The scores are not divided by √D. For wide states, they are then so far apart that one state gets nearly all the weight.", lambda D: 1),
-    ("divided_by_width", "You divide the scores by D. The scaled dot product divides by √D.", lambda D: D),
-    ("half_of_width", "You divide the scores by D/2: `D * 0.5` is half of D, and `D ** 0.5` is its square root.", lambda D: D / 2),
-    ("multiplied_by_root", "You multiply the scores by √D. Divide by it.", lambda D: D**-0.5),
-):  # fmt: skip
-    task.changed(name, sentence, {"√D": root})
+task.changed_each(
+    ("unscaled", "The scores are not divided by √D. For wide states, they are then so far apart that one state gets nearly all the weight.", {"√D": lambda D: 1}),
+    ("divided_by_width", "You divide the scores by D. The scaled dot product divides by √D.", {"√D": lambda D: D}),
+    ("half_of_width", "You divide the scores by D/2: `D * 0.5` is half of D, and `D ** 0.5` is its square root.", {"√D": lambda D: D / 2}),
+    ("multiplied_by_root", "You multiply the scores by √D. Divide by it.", {"√D": lambda D: D**-0.5}),
+)  # fmt: skip
 
 masked_softmax_mistakes(
     task,

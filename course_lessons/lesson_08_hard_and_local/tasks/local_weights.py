@@ -174,18 +174,13 @@ def _softmax(scores, near):
 # Which places are in reach
 
 REACH = "the positions within reach"
-for name, sentence, near in (
-    ("edge_left_out", "A position at exactly the distance of the window gets no weight. It is within reach: compare with `<=`.", lambda far, window, *, mask: mask & (far < window)),
-    ("no_window", "The window has no effect: every real position takes part in the softmax. Only positions at most `window` from the centre should.", lambda far, window, *, mask: mask),
-    (
-        "window_halved",
-        "Your window is only half as wide as it should be: positions up to `window` from the centre are within reach, on both sides. Only σ is half the window.",
-        lambda far, window, *, mask: mask & (far <= window / 2),
-    ),
-    ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", lambda far, window: far <= window),
-    ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the positions you hide.', lambda far, window, *, mask: ~mask & (far <= window)),
-):  # fmt: skip
-    task.changed(name, sentence, {REACH: near})
+task.changed_each(
+    ("edge_left_out", "A position at exactly the distance of the window gets no weight. It is within reach: compare with `<=`.", {REACH: lambda far, window, *, mask: mask & (far < window)}),
+    ("no_window", "The window has no effect: every real position takes part in the softmax. Only positions at most `window` from the centre should.", {REACH: lambda far, window, *, mask: mask}),
+    ("window_halved", "Your window is only half as wide as it should be: positions up to `window` from the centre are within reach, on both sides. Only σ is half the window.", {REACH: lambda far, window, *, mask: mask & (far <= window / 2)}),
+    ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", {REACH: lambda far, window: far <= window}),
+    ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the positions you hide.', {REACH: lambda far, window, *, mask: ~mask & (far <= window)}),
+)  # fmt: skip
 
 
 # The centre

@@ -144,13 +144,12 @@ def _(x, weight_q, weight_k, weight_v, mask=None):
 # Projections
 
 EQUAL_WIDTHS = "Without that this runs only if D = d, and then gives an incorrect result."
-for name, sentence, parts in (
-    ("query_not_projected", f"The queries are not projected: each word asks with its own vector. Multiply it by weight_q. {EQUAL_WIDTHS}", ["the queries"]),
-    ("key_not_projected", f"The keys are not projected: each word is found by its own vector. Multiply it by weight_k. {EQUAL_WIDTHS}", ["the keys"]),
-    ("value_not_projected", "The values are not projected: you sum the words' own vectors. The value of a word is its vector times weight_v.", ["the values"]),
-    ("nothing_projected", "No projection is used: the words attend to one another as they are.", ["the queries", "the keys", "the values"]),
-):  # fmt: skip
-    task.changed(name, sentence, dict.fromkeys(parts, left_out))
+task.changed_each(
+    ("query_not_projected", f"The queries are not projected: each word asks with its own vector. Multiply it by weight_q. {EQUAL_WIDTHS}", dict.fromkeys(["the queries"], left_out)),
+    ("key_not_projected", f"The keys are not projected: each word is found by its own vector. Multiply it by weight_k. {EQUAL_WIDTHS}", dict.fromkeys(["the keys"], left_out)),
+    ("value_not_projected", "The values are not projected: you sum the words' own vectors. The value of a word is its vector times weight_v.", dict.fromkeys(["the values"], left_out)),
+    ("nothing_projected", "No projection is used: the words attend to one another as they are.", dict.fromkeys(["the queries", "the keys", "the values"], left_out)),
+)  # fmt: skip
 
 task.changed(
     "queries_and_keys_exchanged",

@@ -169,29 +169,12 @@ def _halves(sines, cosines):
     return torch.cat([sines, cosines], 1).float()
 
 
-for name, sentence, arranged in (
-    (
-        "in_halves",
-        "All sines are in the left half and all cosines in the right one. Many libraries arrange them this way, but here they alternate: sines in columns 0, 2, 4, …, cosines in columns 1, 3, 5, ….",
-        _halves,
-    ),
-    (
-        "cosines_in_the_first_half",
-        "All cosines are in the left half and all sines in the right one. Here they alternate, and the sine comes first: sines in columns 0, 2, 4, …, cosines in columns 1, 3, 5, ….",
-        lambda sines, cosines: _halves(cosines, sines),
-    ),
-    (
-        "cut_into_rows",
-        "The numbers are correct but in the wrong rows: sines and cosines were joined along an axis other than the last, and then the table was cut into rows. First put each sine beside its cosine: stack them along a new last axis.",
-        lambda sines, cosines: torch.stack([sines, cosines]).reshape(len(sines), -1).float(),
-    ),
-    (
-        "pairs_left_apart",
-        "Each pair still has its own axis: you return N×D/2×2. Merge the last two axes, so that each sine is followed by its cosine.",
-        lambda sines, cosines: torch.stack([sines, cosines], -1).float(),
-    ),
-):
-    task.changed(name, sentence, {TABLE: arranged})
+task.changed_each(
+    ("in_halves", "All sines are in the left half and all cosines in the right one. Many libraries arrange them this way, but here they alternate: sines in columns 0, 2, 4, …, cosines in columns 1, 3, 5, ….", {TABLE: _halves}),
+    ("cosines_in_the_first_half", "All cosines are in the left half and all sines in the right one. Here they alternate, and the sine comes first: sines in columns 0, 2, 4, …, cosines in columns 1, 3, 5, ….", {TABLE: lambda sines, cosines: _halves(cosines, sines)}),
+    ("cut_into_rows", "The numbers are correct but in the wrong rows: sines and cosines were joined along an axis other than the last, and then the table was cut into rows. First put each sine beside its cosine: stack them along a new last axis.", {TABLE: lambda sines, cosines: torch.stack([sines, cosines]).reshape(len(sines), -1).float()}),
+    ("pairs_left_apart", "Each pair still has its own axis: you return N×D/2×2. Merge the last two axes, so that each sine is followed by its cosine.", {TABLE: lambda sines, cosines: torch.stack([sines, cosines], -1).float()}),
+)  # fmt: skip
 
 
 def _for_each_column(*_, times, width, shortest, longest):

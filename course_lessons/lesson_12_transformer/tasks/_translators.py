@@ -6,18 +6,14 @@ Each is `transformer(…)` with one part changed, or one of a few that are no Tr
 import torch
 import torch.nn.functional as F
 
+from course_lessons.shared.fixed_weights import fixed
+
 V, D = 7, 6  # ids and width
-
-
-def made(seed, *shape, spread=1.0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * spread / shape[-1] ** 0.5
-
-
-WORDS, LEARNED, READOUT = made(1, V, D, spread=3.0), made(2, 40, D, spread=1.5), made(3, V, D, spread=1.5)
+WORDS, LEARNED, READOUT = fixed(1, V, D, spread=3.0), fixed(2, 40, D, spread=1.5), fixed(3, V, D, spread=1.5)
 PARTS = ("encoder", "own", "source")
-QUERIES, KEYS, VALUES = ({part: made(10 * n + i, D, D, spread=1.5) for i, part in enumerate(PARTS)} for n in (1, 2, 3))
-WIDE, NARROW = made(41, 2 * D, D, spread=1.5), made(42, D, 2 * D, spread=1.5)
-OF_INPUT, OF_STATE = made(51, D, D), made(52, D, D)
+QUERIES, KEYS, VALUES = ({part: fixed(10 * n + i, D, D, spread=1.5) for i, part in enumerate(PARTS)} for n in (1, 2, 3))
+WIDE, NARROW = fixed(41, 2 * D, D, spread=1.5), fixed(42, D, 2 * D, spread=1.5)
+OF_INPUT, OF_STATE = fixed(51, D, D), fixed(52, D, D)
 
 
 def learned(ids):

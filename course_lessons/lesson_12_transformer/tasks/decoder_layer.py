@@ -142,16 +142,15 @@ def look(y, memory, *, weights, sizes, done, name="multihead_attn", empty=torch.
 # The causal mask
 
 NO_NAN = either_way(f"the output of {ATTEND}", partial(attend, empty=0.0))
-for name, sentence, causal in (
-    ("no_causal_mask", "In self-attention, words see later words. Pass self_attn a T×T attn_mask that hides them: it is True above the diagonal.", left_out),
-    ("one_ahead", "In self-attention, each word also sees the next one. Hide that one: the mask is True from the first entry above the diagonal on, `diagonal=1`.", lambda ones: ones.tril(1)),
-    ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, which gives NaN. Leave the diagonal visible: the mask is True above it, `diagonal=1`.", lambda ones: ones.tril(-1)),
-    ("causal_mask_inverted", "The causal mask is inverted: each word sees only later words, and the last word sees none, which gives NaN. In attn_mask, True means hidden.", lambda ones: ones.triu(1)),
-    ("causal_mask_of_numbers", "Your attn_mask contains numbers, which PyTorch adds to the scores: the 1 gives later words even more weight. Use a Boolean mask.", lambda ones: 1 - ones.float().tril()),
-    ("causal_mask_of_numbers_inverted", "Your attn_mask contains numbers, which PyTorch adds to the scores: the words so far get 1 more, and no later word is hidden. Use a Boolean mask, True above the diagonal.", lambda ones: ones.float().tril()),
-    ("backwards", "In self-attention, each word sees itself and later words. It should see itself and the previous words: hide what is above the diagonal, `triu(1)`, not what is below.", torch.triu),
-):  # fmt: skip
-    task.changed(name, sentence, {CAUSAL: causal})
+task.changed_each(
+    ("no_causal_mask", "In self-attention, words see later words. Pass self_attn a T×T attn_mask that hides them: it is True above the diagonal.", {CAUSAL: left_out}),
+    ("one_ahead", "In self-attention, each word also sees the next one. Hide that one: the mask is True from the first entry above the diagonal on, `diagonal=1`.", {CAUSAL: lambda ones: ones.tril(1)}),
+    ("hidden_from_itself", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to, which gives NaN. Leave the diagonal visible: the mask is True above it, `diagonal=1`.", {CAUSAL: lambda ones: ones.tril(-1)}),
+    ("causal_mask_inverted", "The causal mask is inverted: each word sees only later words, and the last word sees none, which gives NaN. In attn_mask, True means hidden.", {CAUSAL: lambda ones: ones.triu(1)}),
+    ("causal_mask_of_numbers", "Your attn_mask contains numbers, which PyTorch adds to the scores: the 1 gives later words even more weight. Use a Boolean mask.", {CAUSAL: lambda ones: 1 - ones.float().tril()}),
+    ("causal_mask_of_numbers_inverted", "Your attn_mask contains numbers, which PyTorch adds to the scores: the words so far get 1 more, and no later word is hidden. Use a Boolean mask, True above the diagonal.", {CAUSAL: lambda ones: ones.float().tril()}),
+    ("backwards", "In self-attention, each word sees itself and later words. It should see itself and the previous words: hide what is above the diagonal, `triu(1)`, not what is below.", {CAUSAL: torch.triu}),
+)  # fmt: skip
 task.changed_each(  # with need_weights=False, a word that may attend to nothing gets no NaN
     ("hidden_from_itself_without_nan", "In self-attention, a word is hidden from itself, so the first word has nothing to attend to. Leave the diagonal visible: the mask is True above it, `diagonal=1`.", {CAUSAL: lambda ones: ones.tril(-1)} | NO_NAN),
     ("causal_mask_inverted_without_nan", "The causal mask is inverted: each word sees only later words, and the last word sees none. In attn_mask, True means hidden: use `triu(1)`.", {CAUSAL: lambda ones: ones.triu(1)} | NO_NAN),
@@ -227,13 +226,12 @@ task.changed(
 )
 
 
-for name, sentence, norms in (
-    ("norm1_and_norm2_exchanged", "norm1 and norm2 are swapped: norm1 belongs to self-attention, norm2 to attention to the source.", {ATTEND: "norm2", LOOK: "norm1"}),
-    ("norm2_and_norm3_exchanged", "norm2 and norm3 are swapped: norm2 belongs to attention to the source, norm3 to the feed-forward network.", {LOOK: "norm3", FEED: "norm2"}),
-    ("norm2_twice", "norm2 is also used for the feed-forward network, which has its own norm, norm3.", {FEED: "norm2"}),
-    ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has its own norm: norm1, norm2 and norm3.", {LOOK: "norm1", FEED: "norm1"}),
-):  # fmt: skip
-    task.changed(name, sentence, normed_by(norms))
+task.changed_each(
+    ("norm1_and_norm2_exchanged", "norm1 and norm2 are swapped: norm1 belongs to self-attention, norm2 to attention to the source.", normed_by({ATTEND: "norm2", LOOK: "norm1"})),
+    ("norm2_and_norm3_exchanged", "norm2 and norm3 are swapped: norm2 belongs to attention to the source, norm3 to the feed-forward network.", normed_by({LOOK: "norm3", FEED: "norm2"})),
+    ("norm2_twice", "norm2 is also used for the feed-forward network, which has its own norm, norm3.", normed_by({FEED: "norm2"})),
+    ("norm1_everywhere", "norm1 is used for all three sub-layers. Each has its own norm: norm1, norm2 and norm3.", normed_by({LOOK: "norm1", FEED: "norm1"})),
+)  # fmt: skip
 CALLED = ("self-attention", "attention to the source", "the feed-forward network")
 FIRST_READ = {f"the norm before {what} (norm_first=True)": lambda y, *, x, right: right(x) for what in (LOOK, FEED)}
 task.changed_each(

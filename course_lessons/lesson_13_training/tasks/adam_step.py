@@ -183,16 +183,15 @@ task.changed(
     "You add eps to the quotient. It belongs in the divisor, after the root of the corrected v: a pair of brackets is missing.",
     {SUM: left_out, DIRECTION: lambda m, root, *, eps: m / root + eps},
 )
-for name, sentence, step, change in (
-    ("eps_as_a_bound", "You use eps as a lower bound for the root. It should be added to the root, however large the root is.", SUM, torch.clamp),
-    ("eps_forgotten", "eps is missing. Adding it to the root prevents 0/0, or NaN, for a parameter that has had no gradient.", SUM, left_out),
-    ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", ROOT, left_out),
-    ("rate_forgotten", "The rate has no effect: multiply the step by the rate before you subtract it.", "the change of the parameter", lambda rate, direction: direction),
-    ("one_root_for_all", "You divide all entries by the same number, the norm of the corrected v. In Adam, each entry has its own root.", ROOT, lambda v: v.norm().expand_as(v)),
-    ("uphill", "You add the step to the parameter, which would increase the loss. Subtract it.", NEW, add),
-    ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", NEW, lambda parameter, change: change),
-):  # fmt: skip
-    task.changed(name, sentence, {step: change})
+task.changed_each(
+    ("eps_as_a_bound", "You use eps as a lower bound for the root. It should be added to the root, however large the root is.", {SUM: torch.clamp}),
+    ("eps_forgotten", "eps is missing. Adding it to the root prevents 0/0, or NaN, for a parameter that has had no gradient.", {SUM: left_out}),
+    ("root_forgotten", "You divide by the corrected v. Divide by its root, plus eps.", {ROOT: left_out}),
+    ("rate_forgotten", "The rate has no effect: multiply the step by the rate before you subtract it.", {"the change of the parameter": lambda rate, direction: direction}),
+    ("one_root_for_all", "You divide all entries by the same number, the norm of the corrected v. In Adam, each entry has its own root.", {ROOT: lambda v: v.norm().expand_as(v)}),
+    ("uphill", "You add the step to the parameter, which would increase the loss. Subtract it.", {NEW: add}),
+    ("step_alone", "You return the change of the parameter. Return the new parameter: the old one minus the change.", {NEW: lambda parameter, change: change}),
+)  # fmt: skip
 task.changed(
     "gradient_for_m",
     "The step is the gradient divided by the root of v. What Adam divides is the corrected m, the moving average of the gradients.",
@@ -234,16 +233,11 @@ task.changed(
     f"You return the old m and v, so the next step would not use this gradient. {ORDER}",
     {"result": lambda parameter, new_m, new_v, *, m, v: (parameter, m, v)},
 )
-for name, sentence, returned in (
-    ("v_before_m", "You return v before m.", lambda parameter, m, v: (parameter, v, m)),
-    ("parameter_last", "You return the parameter last.", lambda parameter, m, v: (m, v, parameter)),
-    (
-        "parameter_alone",
-        "You return only the parameter, but the next step also needs m and v.",
-        lambda parameter, m, v: parameter,
-    ),
-):
-    task.changed(name, f"{sentence} {ORDER}", {"result": returned})
+task.changed_each(
+    ("v_before_m", f"You return v before m. {ORDER}", {"result": lambda parameter, m, v: (parameter, v, m)}),
+    ("parameter_last", f"You return the parameter last. {ORDER}", {"result": lambda parameter, m, v: (m, v, parameter)}),
+    ("parameter_alone", f"You return only the parameter, but the next step also needs m and v. {ORDER}", {"result": lambda parameter, m, v: parameter}),
+)  # fmt: skip
 
 
 # The betas

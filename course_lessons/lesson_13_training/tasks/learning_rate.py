@@ -78,26 +78,25 @@ def _(step, steps, warmup, highest):
     return rate
 
 
-for name, sentence, step, change in (
-    ("higher_line", "You take the larger of the two lines, so the rate starts high, falls during the warm-up and then rises. Take the smaller one.", LOWER, max),
-    ("lines_added", "You add the two lines. At each step, the smaller of the two counts.", LOWER, add),
-    ("lines_multiplied", "You multiply the two lines. At each step, the smaller of the two counts.", LOWER, mul),
-    ("no_warm_up", "There is no warm-up: before it should end, the rate is above `highest`. During the warm-up it should rise with the step.", LOWER, lambda rising, falling: falling),
-    ("warm_up_without_end", "The rate keeps rising at every step. After the warm-up it should fall.", LOWER, left_out),
-    ("root_in_the_warm_up", "During the warm-up, your rate grows with the square root of the step. It should grow with the step itself.", RISING, lambda step, warmup: (step / warmup) ** 0.5),
-    ("whole_numbers", "You divide with //, which drops everything after the decimal point, so the rate is 0 until the warm-up ends. Divide with /.", RISING, lambda step, warmup: step // warmup),
-    ("warm_up_ends_too_late", "The learning rate peaks one step after the warm-up. It should peak at step = warmup.", RISING, lambda step, warmup: step / (warmup + 1)),
-    ("steps_counted_from_0", "You add 1 to the step and to the warm-up, as you would if steps were counted from 0. Here they are counted from 1, so the rate of the first step is too high: divide the step itself by warmup.", RISING, lambda step, warmup: (step + 1) / (warmup + 1)),
-    ("one_step_early", "During the warm-up, you add 1 to the step, as you would if steps were counted from 0. Here they are counted from 1: the learning rate peaks one step too early.", RISING, lambda step, warmup: min((step + 1) / warmup, 1)),
-    ("falls_with_the_root", "After the warm-up, your rate falls with the square root of the step, as in Vaswani et al. (2017). Here it falls by the same amount at each step.", FALLING, lambda left, fall, *, step, warmup: (warmup / step) ** 0.5),
-    ("falls_along_a_cosine", "After the warm-up, your rate falls along a cosine. Here it falls by the same amount at each step.", FALLING, lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2),
-    ("stays_at_its_highest", "After the warm-up, your rate stays at its maximum. From then on, it should fall.", FALLING, lambda left, fall: 1),
-    ("falls_from_the_first_step", "Your falling line starts at the first step, so the rate at step = warmup is below the maximum. It should start at the end of the warm-up.", FALL, lambda steps, warmup: steps),
-    ("falls_over_one_step_less", "Your falling line has one step too few: after the warm-up, the rate stays at its maximum for one more step. Count the steps from step = warmup to the one after the last.", FALL, lambda steps, warmup: max(steps - warmup, 1)),
-    ("counts_the_warm_up_again", "After the warm-up, you leave its steps out of the count, so the rate falls too late. The line should fall from step = warmup to one step after the last.", LEFT, lambda steps, step, *, warmup: steps + 1 - step + warmup),
-    ("highest_unused", "`highest` has no effect: you return a fraction of it. Multiply the two.", RATE, lambda highest, lower: lower),
-):  # fmt: skip
-    task.changed(name, sentence, {step: change})
+task.changed_each(
+    ("higher_line", "You take the larger of the two lines, so the rate starts high, falls during the warm-up and then rises. Take the smaller one.", {LOWER: max}),
+    ("lines_added", "You add the two lines. At each step, the smaller of the two counts.", {LOWER: add}),
+    ("lines_multiplied", "You multiply the two lines. At each step, the smaller of the two counts.", {LOWER: mul}),
+    ("no_warm_up", "There is no warm-up: before it should end, the rate is above `highest`. During the warm-up it should rise with the step.", {LOWER: lambda rising, falling: falling}),
+    ("warm_up_without_end", "The rate keeps rising at every step. After the warm-up it should fall.", {LOWER: left_out}),
+    ("root_in_the_warm_up", "During the warm-up, your rate grows with the square root of the step. It should grow with the step itself.", {RISING: lambda step, warmup: (step / warmup) ** 0.5}),
+    ("whole_numbers", "You divide with //, which drops everything after the decimal point, so the rate is 0 until the warm-up ends. Divide with /.", {RISING: lambda step, warmup: step // warmup}),
+    ("warm_up_ends_too_late", "The learning rate peaks one step after the warm-up. It should peak at step = warmup.", {RISING: lambda step, warmup: step / (warmup + 1)}),
+    ("steps_counted_from_0", "You add 1 to the step and to the warm-up, as you would if steps were counted from 0. Here they are counted from 1, so the rate of the first step is too high: divide the step itself by warmup.", {RISING: lambda step, warmup: (step + 1) / (warmup + 1)}),
+    ("one_step_early", "During the warm-up, you add 1 to the step, as you would if steps were counted from 0. Here they are counted from 1: the learning rate peaks one step too early.", {RISING: lambda step, warmup: min((step + 1) / warmup, 1)}),
+    ("falls_with_the_root", "After the warm-up, your rate falls with the square root of the step, as in Vaswani et al. (2017). Here it falls by the same amount at each step.", {FALLING: lambda left, fall, *, step, warmup: (warmup / step) ** 0.5}),
+    ("falls_along_a_cosine", "After the warm-up, your rate falls along a cosine. Here it falls by the same amount at each step.", {FALLING: lambda left, fall: (1 - math.cos(math.pi * left / fall)) / 2}),
+    ("stays_at_its_highest", "After the warm-up, your rate stays at its maximum. From then on, it should fall.", {FALLING: lambda left, fall: 1}),
+    ("falls_from_the_first_step", "Your falling line starts at the first step, so the rate at step = warmup is below the maximum. It should start at the end of the warm-up.", {FALL: lambda steps, warmup: steps}),
+    ("falls_over_one_step_less", "Your falling line has one step too few: after the warm-up, the rate stays at its maximum for one more step. Count the steps from step = warmup to the one after the last.", {FALL: lambda steps, warmup: max(steps - warmup, 1)}),
+    ("counts_the_warm_up_again", "After the warm-up, you leave its steps out of the count, so the rate falls too late. The line should fall from step = warmup to one step after the last.", {LEFT: lambda steps, step, *, warmup: steps + 1 - step + warmup}),
+    ("highest_unused", "`highest` has no effect: you return a fraction of it. Multiply the two.", {RATE: lambda highest, lower: lower}),
+)  # fmt: skip
 task.changed(
     "one_step_behind",
     "You subtract 1 from the step in both lines. Here the first step is number 1: use the step as it is.",

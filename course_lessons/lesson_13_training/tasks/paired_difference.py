@@ -149,23 +149,22 @@ task.changed(
     "Your mean is the difference between the two means over all runs. A seed that is in only one dict changes one of them: take only the seeds that are in both.",
     {MEAN: lambda total, n, *, plain, changed: mean(changed.values()) - mean(plain.values())},
 )
-for name, sentence, verdict in (
-    ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide this sign: ask whether all differences have the same sign and whether there are enough of them.", lambda d: _sign(sum(d))),
-    ("sign_of_the_mean_of_enough", "If there are enough differences, your verdict is the sign of their mean. One large difference can decide this sign: ask whether all differences have the same sign.", lambda d: _sign(sum(d)) if len(d) > 4 else 0),
-    ("most_of_the_signs", "Your verdict is the sign of most of the differences. All of them must have this sign, and there must be enough of them.", lambda d: _sign(sum(map(_sign, d)))),
-    ("most_of_enough_signs", "If there are enough differences, your verdict is the sign of most of them. All of them must have this sign.", lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0),
-    ("all_or_the_opposite", "Your verdict is -1 unless all the differences are above 0. It should be -1 only if all of them are below 0, and 0 if neither is true or there are too few.", lambda d: 1 if min(d) > 0 else -1),
-    ("however_few", "You do not check how many differences there are. Three equal signs arise by chance one time in 4, which is more often than one time in 16, so the verdict is 0.", lambda d: _verdict(d, least=1)),
-    ("one_direction", "Four differences are enough for your verdict. By chance, all four are above 0 one time in 16, but all four are also below 0 one time in 16: together, one time in 8.", lambda d: _verdict(d, least=4)),
-    ("more_than_needed", "Your verdict requires six differences. With five, all signs agree by chance exactly one time in 16, which is rare enough here.", lambda d: _verdict(d, least=6)),
-    ("zero_counts_as_better", "You count a difference of 0 as above 0. It has no sign, so the differences do not all have the same sign.", lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)),
-    ("zero_counts_for_either_side", "In your verdict, a difference of 0 agrees with any sign: you ask whether no difference is below 0, or none above. Such a difference has no sign, so the differences do not all have the same sign, and the verdict is 0.", lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0),
-    ("no_sign_contradicts", "For your verdict, it is enough that some difference is above 0 and none is below, or vice versa. A difference of 0 also counts: it has no sign, so the signs are not all the same, and the verdict is 0.", lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0),
-    ("zeros_left_out", "You leave out a difference of 0 before you look at the signs. It counts: with it, the differences do not all have the same sign, so the verdict is 0.", lambda d: _verdict([each for each in d if each])),
-    ("only_better", "Your verdict is never -1. If all differences are below 0, the change hurts.", lambda d: max(_verdict(d), 0)),
-    ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", lambda d: 0),
-):  # fmt: skip
-    task.changed(name, sentence, {"the verdict": verdict})
+task.changed_each(
+    ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide this sign: ask whether all differences have the same sign and whether there are enough of them.", {"the verdict": lambda d: _sign(sum(d))}),
+    ("sign_of_the_mean_of_enough", "If there are enough differences, your verdict is the sign of their mean. One large difference can decide this sign: ask whether all differences have the same sign.", {"the verdict": lambda d: _sign(sum(d)) if len(d) > 4 else 0}),
+    ("most_of_the_signs", "Your verdict is the sign of most of the differences. All of them must have this sign, and there must be enough of them.", {"the verdict": lambda d: _sign(sum(map(_sign, d)))}),
+    ("most_of_enough_signs", "If there are enough differences, your verdict is the sign of most of them. All of them must have this sign.", {"the verdict": lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0}),
+    ("all_or_the_opposite", "Your verdict is -1 unless all the differences are above 0. It should be -1 only if all of them are below 0, and 0 if neither is true or there are too few.", {"the verdict": lambda d: 1 if min(d) > 0 else -1}),
+    ("however_few", "You do not check how many differences there are. Three equal signs arise by chance one time in 4, which is more often than one time in 16, so the verdict is 0.", {"the verdict": lambda d: _verdict(d, least=1)}),
+    ("one_direction", "Four differences are enough for your verdict. By chance, all four are above 0 one time in 16, but all four are also below 0 one time in 16: together, one time in 8.", {"the verdict": lambda d: _verdict(d, least=4)}),
+    ("more_than_needed", "Your verdict requires six differences. With five, all signs agree by chance exactly one time in 16, which is rare enough here.", {"the verdict": lambda d: _verdict(d, least=6)}),
+    ("zero_counts_as_better", "You count a difference of 0 as above 0. It has no sign, so the differences do not all have the same sign.", {"the verdict": lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)}),
+    ("zero_counts_for_either_side", "In your verdict, a difference of 0 agrees with any sign: you ask whether no difference is below 0, or none above. Such a difference has no sign, so the differences do not all have the same sign, and the verdict is 0.", {"the verdict": lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0}),
+    ("no_sign_contradicts", "For your verdict, it is enough that some difference is above 0 and none is below, or vice versa. A difference of 0 also counts: it has no sign, so the signs are not all the same, and the verdict is 0.", {"the verdict": lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0}),
+    ("zeros_left_out", "You leave out a difference of 0 before you look at the signs. It counts: with it, the differences do not all have the same sign, so the verdict is 0.", {"the verdict": lambda d: _verdict([each for each in d if each])}),
+    ("only_better", "Your verdict is never -1. If all differences are below 0, the change hurts.", {"the verdict": lambda d: max(_verdict(d), 0)}),
+    ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", {"the verdict": lambda d: 0}),
+)  # fmt: skip
 
 
 def _ranges_apart(differences, *, plain, changed):

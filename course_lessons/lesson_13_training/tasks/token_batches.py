@@ -124,13 +124,12 @@ def _sorted(lengths):
 # How full a batch may be
 
 TOKENS, CLOSED = "the tokens of a batch", "the comparison with the limit"
-for name, sentence, step, change in (
-    ("words_counted", "You add up the lengths of the sentences in a batch. Padding also takes up positions: multiply the number of sentences by the length of the longest.", TOKENS, sum),
-    ("limit_excluded", "You close a batch that would contain exactly as many tokens as the limit. A full batch is allowed: close it only when one more sentence would exceed the limit.", CLOSED, ge),
-    ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer, and then all others are padded to its length.", TOKENS, lambda those: len(those) * max(those[:-1], default=0)),
-    ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by one sentence. Add 1.", TOKENS, lambda those: (len(those) - 1) * max(those)),
-):  # fmt: skip
-    task.changed(name, sentence, {step: change})
+task.changed_each(
+    ("words_counted", "You add up the lengths of the sentences in a batch. Padding also takes up positions: multiply the number of sentences by the length of the longest.", {TOKENS: sum}),
+    ("limit_excluded", "You close a batch that would contain exactly as many tokens as the limit. A full batch is allowed: close it only when one more sentence would exceed the limit.", {CLOSED: ge}),
+    ("longest_of_the_old_batch", "You multiply by the longest sentence that is already in the batch. The one that you want to add may be longer, and then all others are padded to its length.", {TOKENS: lambda those: len(those) * max(those[:-1], default=0)}),
+    ("one_sentence_too_many", "You count the sentences that are in the batch without the one that you want to add, so batches may exceed the limit by one sentence. Add 1.", {TOKENS: lambda those: (len(those) - 1) * max(those)}),
+)  # fmt: skip
 
 
 task.changed(
@@ -167,13 +166,12 @@ task.changed(
 
 # What is returned
 
-for name, sentence, returned in (
-    ("last_batch_forgotten", "The last batch is missing: whatever is left after the last sentence is also a batch.", lambda batches: batches[:-1]),
-    ("first_batch_alone", "You return only the first batch. A `return` inside the loop ends it: return all batches after it.", lambda batches: batches[:1]),
-    ("same_list_emptied", "You empty a batch after appending it, but the list holds that very batch, so `clear` and `del` also change it there. Begin a new list with `batch = []`.", lambda batches: [batches[-1]] * len(batches)),
-    ("empty_batch_for_no_sentences", "If there are no sentences, you return an empty batch, [[]]. Without sentences there is no batch: return an empty list.", lambda batches: batches or [[]]),
-):  # fmt: skip
-    task.changed(name, sentence, {"result": returned})
+task.changed_each(
+    ("last_batch_forgotten", "The last batch is missing: whatever is left after the last sentence is also a batch.", {"result": lambda batches: batches[:-1]}),
+    ("first_batch_alone", "You return only the first batch. A `return` inside the loop ends it: return all batches after it.", {"result": lambda batches: batches[:1]}),
+    ("same_list_emptied", "You empty a batch after appending it, but the list holds that very batch, so `clear` and `del` also change it there. Begin a new list with `batch = []`.", {"result": lambda batches: [batches[-1]] * len(batches)}),
+    ("empty_batch_for_no_sentences", "If there are no sentences, you return an empty batch, [[]]. Without sentences there is no batch: return an empty list.", {"result": lambda batches: batches or [[]]}),
+)  # fmt: skip
 task.changed(
     "lengths_returned",
     "You return the lengths of the sentences. Return their indices: their places in `lengths`, counted from 0.",

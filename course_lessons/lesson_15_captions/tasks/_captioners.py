@@ -4,20 +4,17 @@ Each is captioner(annotations B×L×5, words B×T×3) → features B×T×F. Feat
 a captioner sees moves them by more than 1e-4 where random numbers of about 1 are added to it.
 """
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from course_lessons.shared.candidate_tests import with_nan
+from course_lessons.shared.fixed_weights import fixed
 
 ANNOTATION, WORD, STATE, HIDDEN, FEATURES = 5, 3, 4, 6, 7  # widths
 MOST = 30  # captions, places and words in a call, at most
-
-
-def _made(seed, *shape):
-    """A fixed weight, small enough that no attention weight comes near 0."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.7 / shape[-1] ** 0.5
-
-
+_made = partial(fixed, spread=0.7)  # small enough that no attention weight comes near 0
 OF_WORD, OF_STATE, OF_CONTEXT = _made(11, STATE, WORD), _made(12, STATE, STATE), _made(13, STATE, ANNOTATION)
 LOOK_S, LOOK_A, V, GATE = _made(14, HIDDEN, STATE), _made(15, HIDDEN, ANNOTATION), _made(16, HIDDEN), _made(17, STATE)
 FIRST, BY_PLACE = _made(18, STATE, ANNOTATION), 1.5 * _made(19, MOST, STATE)

@@ -4,24 +4,21 @@ Each is model(question B×4, facts B×M×4, mask B×M) → numbers B×V. They en
 some number by more than 1e-4 where random numbers of about 1 are added to it. No right one looks at another row.
 """
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_16_memory_networks.tasks._memories import dot
 from course_lessons.shared.candidate_tests import with_nan
+from course_lessons.shared.fixed_weights import fixed
 from course_lessons.shared.padding_mistakes import summed, without_garbage
 from course_utils.models.attention import masked_softmax
 
 WIDTH, ANSWERS, HOPS = 4, 5, 3
 MOST = 20  # stories and facts in a call, at most
 HOLDS = 6  # facts that a memory has room for, where it is too small
-
-
-def _made(seed, *shape):
-    """A fixed weight, small enough that no attention weight comes near 0."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 0.6 / shape[-1] ** 0.5
-
-
+_made = partial(fixed, spread=0.6)  # small enough that no attention weight comes near 0
 MEMORIES, AGES = _made(31, HOPS + 1, WIDTH, WIDTH), 0.5 * _made(32, MOST, WIDTH)
 READOUT, OF_FACT = _made(33, ANSWERS, WIDTH), _made(34, WIDTH, WIDTH)
 OF_STATE = (

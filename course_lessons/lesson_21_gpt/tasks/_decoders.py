@@ -7,21 +7,17 @@ Tensors that are kept have the axis of the sentences first. Shape letters: P ids
 import torch
 import torch.nn.functional as F
 
+from course_lessons.shared.fixed_weights import fixed
+
 V, D, H, d, LAYERS = 7, 8, 2, 4, 2
 LONGEST = 12  # ids of a text
-
-
-def made(seed, *shape, spread=1.0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * spread / shape[-1] ** 0.5
-
-
-WORDS, PLACES, READOUT = made(1, V, D, spread=3.0), made(2, 40, D, spread=2.0), made(3, V, D, spread=1.5)
-IN, OUT = ([made(10 * i + n, rows, D, spread=1.5) for n in range(LAYERS)] for i, rows in ((1, 3 * D), (2, D)))
+WORDS, PLACES, READOUT = fixed(1, V, D, spread=3.0), fixed(2, 40, D, spread=2.0), fixed(3, V, D, spread=1.5)
+IN, OUT = ([fixed(10 * i + n, rows, D, spread=1.5) for n in range(LAYERS)] for i, rows in ((1, 3 * D), (2, D)))
 WIDE, NARROW = (
-    [made(10 * i + n, rows, columns, spread=1.5) for n in range(LAYERS)]
+    [fixed(10 * i + n, rows, columns, spread=1.5) for n in range(LAYERS)]
     for i, rows, columns in ((3, 16, D), (4, D, 16))
 )
-OF_INPUT, OF_STATE = made(51, D, D), made(52, D, D)
+OF_INPUT, OF_STATE = fixed(51, D, D), fixed(52, D, D)
 
 
 def norm(x):

@@ -149,19 +149,10 @@ task.changed(
     "Head h uses group h % G, so that heads side by side use different groups. It should use group h // (H/G): the first H/G heads share group 0. `repeat` copies all groups one after another; `repeat_interleave` puts the copies of each group side by side.",
     {KEYS: in_turn, VALUES: in_turn},
 )
-for name, sentence, wrong in (
-    (
-        "h_over_G",
-        "Head h uses group h // G. That is correct only if G groups have G heads each: divide h by the number of heads in a group, which is H/G.",
-        lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]],
-    ),
-    (
-        "another_sentences_groups",
-        "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` do not reorder anything, so the axes must be in the right order beforehand.",
-        lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(-1, heads, *shared.shape[2:]),
-    ),
-):
-    task.changed(name, sentence, {KEYS: wrong, VALUES: wrong})
+task.changed_each(
+    ("h_over_G", "Head h uses group h // G. That is correct only if G groups have G heads each: divide h by the number of heads in a group, which is H/G.", {KEYS: lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]], VALUES: lambda shared, heads: shared[:, [min(h // shared.shape[1], shared.shape[1] - 1) for h in range(heads)]]}),
+    ("another_sentences_groups", "Sentences and groups are mixed up when you copy the groups: `view` and `reshape` do not reorder anything, so the axes must be in the right order beforehand.", {KEYS: lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(-1, heads, *shared.shape[2:]), VALUES: lambda shared, heads: shared.repeat(heads // shared.shape[1], 1, 1, 1).reshape(-1, heads, *shared.shape[2:])}),
+)  # fmt: skip
 
 
 task.changed_each(

@@ -95,16 +95,16 @@ def of_arguments(task: Task, args: tuple, discrete: bool = False) -> Iterator[Ch
             for letter in sizes_of(task, args):
                 for power, root in ((1, ""), (0.5, "√")):
                     text = f"with {name} divided by {root}{letter}"
-                    yield Change(text, partial(_divided, task, place, letter, power), letters.endswith(letter))
+                    yield Change(text, partial(_with_one_divided, task, place, letter, power), letters.endswith(letter))
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
         tensors = isinstance(a, torch.Tensor)  # of two sizes, nobody exchanges one beside another mistake
         text = f"with {task.names[i]} instead of {task.names[j]}"
-        yield Change(text, lambda args, i=i, j=j: with_one(args, j, lambda _, other=args[i]: _copied(other)), tensors)
+        yield Change(text, lambda args, i=i, j=j: with_one(args, j, lambda _, other=args[i]: _copy(other)), tensors)
         if i < j:
             text = f"with {task.names[i]} and {task.names[j]} swapped"
-            yield Change(text, lambda args, i=i, j=j: _exchanged(args, i, j), tensors)
+            yield Change(text, lambda args, i=i, j=j: _with_two_exchanged(args, i, j), tensors)
 
 
 def of_one(name: str, letters: str, arg: object, discrete: bool = False) -> Iterator[Change]:
@@ -138,7 +138,7 @@ def _of_a_tensor(name, letters, arg, discrete):
         yield Change(f"with {names[a]} and {names[b]} of {name} swapped", exchange, often=a == axes - 2)
 
 
-def _divided(task, place, letter, power, args):
+def _with_one_divided(task, place, letter, power, args):
     return with_one(args, place, lambda t: t / sizes_of(task, args)[letter] ** power)
 
 
@@ -148,11 +148,11 @@ def with_one(args: tuple, place: int, function: Callable) -> tuple:
     return (*args[:place], function(args[place]), *args[place + 1 :])
 
 
-def _exchanged(args, i, j):
+def _with_two_exchanged(args, i, j):
     exchanged = list(args)
     exchanged[i], exchanged[j] = args[j], args[i]
     return tuple(exchanged)
 
 
-def _copied(arg):
+def _copy(arg):
     return arg.clone() if isinstance(arg, torch.Tensor) else arg

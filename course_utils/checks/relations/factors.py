@@ -38,10 +38,10 @@ def formulas(sizes: list[dict[str, float]], numbers: list[float]) -> list[tuple[
         name = text.format(letter)
         below = f"{times:g}/({name})" if "·" in name else f"{times:g}/{name}"
         for exponent, formula in ((power, TIMES[times] + name), (-power, below)):
-            of = partial(_formula, letter, exponent, times)
+            of_sizes = partial(_formula, letter, exponent, times)
             try:
-                if all(isclose(of(s), number, rel_tol=1e-4) for s, number in zip(sizes, numbers, strict=True)):
-                    found.append((formula, letter, of))
+                if all(isclose(of_sizes(s), number, rel_tol=1e-4) for s, number in zip(sizes, numbers, strict=True)):
+                    found.append((formula, letter, of_sizes))
             except (TypeError, ZeroDivisionError, OverflowError):  # a root of a negative number, 1 / 0
                 continue
     return found

@@ -123,7 +123,7 @@ def of_results(letters: str, result: torch.Tensor, names: list[str], args: tuple
                     continue
                 yield Change(
                     text.format("{}", name),
-                    lambda t, case, place=place, function=function: function(t, _tensor(case.args[place])),
+                    lambda t, case, place=place, function=function: function(t, _as_float64(case.args[place])),
                 )
 
 
@@ -177,7 +177,7 @@ def of_tensors(letters: str, tensor: torch.Tensor) -> Iterator[Change]:
         yield Change("{} with the last two axes flattened into one", lambda t: t.flatten(-2), often=True)
 
 
-def _tensor(x):
+def _as_float64(x):
     return x.double() if isinstance(x, torch.Tensor) else torch.tensor(float(x), dtype=torch.float64)
 
 

@@ -121,7 +121,7 @@ def of_steps(task: Task, args: tuple, discrete: bool = False) -> Iterator[StepCh
                     yield StepChange(f"with {root}{letter} instead of {text}", text, SizeInstead(task, letter, power))
 
 
-def _letters(tensor, sizes):
+def _shape_letters(tensor, sizes):
     """Return a shape in the letters of the task's arguments, as far as the lengths tell them: "B×T×?"."""
     axes = [(letter, size) for letter, size in sizes.items() if letter.isupper()]
     by_length = [[letter for letter, size in axes if size == length] for length in tensor.shape]
@@ -138,15 +138,15 @@ def _of_a_step_result(task, sizes, step, value, discrete):
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
     if discrete and is_float(value):
         return
-    for change in of_tensors(_letters(value, sizes), value):
+    for change in of_tensors(_shape_letters(value, sizes), value):
         if change.instead and value.dtype != torch.bool:
             continue  # is among those above
         yield StepChange(
-            _in_its_place(change, step, step), step, lambda o, x, f=change.function: f(o(*x)), of_result=True
+            _words_for_replacement(change, step, step), step, lambda o, x, f=change.function: f(o(*x)), of_result=True
         )
 
 
-def _in_its_place(change, name, step):
+def _words_for_replacement(change, name, step):
     """Return the words on what takes the place of a step: a change of what is called by a name."""
     if name == step and change.text.startswith("{} with "):
         return f"{change.text.removeprefix('{} ')} in {step}"
@@ -175,7 +175,7 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
                 yield Change(WITHOUT_THE_RIGHT[operation].format(left, right), alone, often=True)
             else:
                 yield Change(f"with {name} instead of {text}", alone, often=known)
-            for change in of_one(name, _letters(operands[place], sizes), operands[place], discrete):
+            for change in of_one(name, _shape_letters(operands[place], sizes), operands[place], discrete):
                 of_all = lambda o, ab, p=place, f=change.function: o(*with_one(tuple(ab), p, f))  # noqa: E731
                 yield change._replace(text=f"{change.text}, in {text}", function=of_all)
             for other, arg in zip(names, args, strict=False):
@@ -183,20 +183,20 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
                     phrase = f"with {other} instead of {name} in {text}"
                     yield Change(phrase, ArgumentInstead(place, names.index(other)))
     elif called[0]:
-        without = _without(text, called[0], operands[0], value)
+        without = _words_without_step(text, called[0], operands[0], value)
         yield Change(without or f"with {called[0]} instead of {text}", lambda o, a: a[0], often=bool(without))
         if discrete and is_float(operands[0]):
             return
         reduces = isinstance(value, torch.Tensor) and value.shape != operands[0].shape
-        for change in of_tensors(_letters(operands[0], sizes), operands[0]):
+        for change in of_tensors(_shape_letters(operands[0], sizes), operands[0]):
             if change.instead or change.text.startswith("{} with "):
                 continue  # is a change of what the step gives, or cannot be said of what goes into it
             of_all = lambda o, a, f=change.function: f(a[0])  # noqa: E731
             often = bool(without) if change.text in ACTIVATIONS else reduces and change.text.startswith(REDUCTIONS)
-            yield change._replace(text=_in_its_place(change, called[0], text), function=of_all, often=often)
+            yield change._replace(text=_words_for_replacement(change, called[0], text), function=of_all, often=often)
 
 
-def _without(step, name, operand, value):
+def _words_without_step(step, name, operand, value):
     """Return the words on a step that is left out, by what it does to its operand; "" where that is not known."""
     if not isinstance(operand, torch.Tensor) or not isinstance(value, torch.Tensor) or not operand.numel():
         return ""

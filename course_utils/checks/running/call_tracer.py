@@ -106,11 +106,11 @@ def untraced() -> Iterator[None]:
 def _name(code):
     """Return the name of a function of the course's by its code, "" for any other."""
     if code.co_filename.startswith(FOLDERS):
-        return _named(code)
+        return _dotted_name(code)
     return DIGESTS.get(_digest(code), "")
 
 
-def _named(code):
+def _dotted_name(code):
     place = Path(code.co_filename).relative_to(PACKAGE).with_suffix("")
     return ".".join([*place.parts, getattr(code, "co_qualname", code.co_name)])
 
@@ -128,7 +128,7 @@ def known_digests() -> dict[str, str]:
         while waiting:
             code = waiting.pop()
             if code.co_flags & inspect.CO_OPTIMIZED and isinstance(next(iter(code.co_consts), None), str):
-                DIGESTS[_digest(code)] = _named(code)
+                DIGESTS[_digest(code)] = _dotted_name(code)
             waiting += [const for const in code.co_consts if isinstance(const, types.CodeType)]
     return DIGESTS
 
@@ -138,10 +138,10 @@ def _digest(code):
 
     Not its instructions, which are others where `import torch` is in another cell.
     """
-    constants = [_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
+    constants = [_constant_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
     return hashlib.sha256(repr((code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]
 
 
-def _text(const):
+def _constant_text(const):
     """Return a constant as text that is the same in each process: a set has its own order in each."""
-    return f"{{{sorted(map(_text, const))}}}" if isinstance(const, frozenset) else repr(const)
+    return f"{{{sorted(map(_constant_text, const))}}}" if isinstance(const, frozenset) else repr(const)

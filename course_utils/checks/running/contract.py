@@ -53,7 +53,7 @@ class Callback:
 class Stream:
     """Placeholder in a case's args for a function without arguments, which returns one of these values at each call, then None.
 
-    A tensor is valid until the next call, which overwrites it with NaN, so that nobody can keep them all without copying.
+    The next call overwrites a tensor with NaN. Whoever wants to keep one has to copy it.
     """
 
     values: tuple

@@ -27,7 +27,7 @@ def isolated_state() -> Iterator[None]:
 
     One thread, since tensors of a few numbers gain nothing from more, and on a busy machine lose a hundredfold by waiting.
     """
-    set_back = _as_now()
+    set_back = _snapshot()
     try:
         with ExitStack() as until_then:
             for state in (
@@ -70,12 +70,12 @@ def _has_another_device():
         return True
 
 
-def _as_now() -> Callable[[], None]:
-    """Snapshot global state and return a function that restores it, also after a context manager that was never closed."""
+def _snapshot() -> Callable[[], None]:
+    """Snapshot global state and return a function that restores it, even after a context manager that was never closed."""
     names = [(sys, "stdout"), (sys, "stderr"), (builtins, "input"), (builtins, "print"), (sys, "breakpointhook")]
     kept = [(place, name, getattr(place, name)) for place, name in names]
     dtype, threads, device = torch.get_default_dtype(), torch.get_num_threads(), _default_device()
-    deterministic = _deterministic()
+    deterministic = _deterministic_settings()
     gradients, frames, profile = torch.is_grad_enabled(), sys.getrecursionlimit(), sys.getprofile()
     drawn = random.getstate(), np.random.get_state(), torch.get_rng_state()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ()) if hasattr(signal, "pthread_sigmask") else None
@@ -85,7 +85,7 @@ def _as_now() -> Callable[[], None]:
             setattr(place, name, value)
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
-        if _deterministic() != deterministic:
+        if _deterministic_settings() != deterministic:
             torch.use_deterministic_algorithms(deterministic[0], warn_only=deterministic[1])
         torch.set_grad_enabled(gradients)
         if _default_device() is not device:
@@ -103,7 +103,7 @@ def _as_now() -> Callable[[], None]:
     return set_back
 
 
-def _deterministic():
+def _deterministic_settings():
     return torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
 
 

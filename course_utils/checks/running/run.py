@@ -1,7 +1,7 @@
 """The only place that calls a learner's answer. Sees cases, never the truth; imports neither tasks nor judge.
 
-`run(answer, cases)` gives one Outcome a case: what came back, which gradients flowed, what was altered, what
-was printed, or which exception stood at which line of the learner's.
+`run(answer, cases)` gives one Outcome per case: the value, its gradients, altered inputs and printed text, or the
+exception and the learner's line.
 """
 
 import builtins
@@ -44,7 +44,7 @@ from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_lim
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
-DIGITS_AT_MOST = 4096  # binary ones
+DIGITS_AT_MOST = 4096  # of a returned int, in binary
 NOT_THE_LEARNERS = (
     *OURS,
     *(f"{sysconfig.get_paths()[k]}{os.sep}" for k in ("stdlib", "purelib", "platlib")),
@@ -73,19 +73,19 @@ def run(
         repeated: whether to call it a second time, to see that it gives the same.
         tracer: records what it calls; a new CallTracer if None.
     """
-    outcomes, printed, tracer, limit = [], _Kept(), tracer or CallTracer(), Limit()
+    outcomes, printed, tracer, limit = [], _CappedOutput(), tracer or CallTracer(), Limit()
     _import_late(answer)
-    with isolated_state(), _shown_as_text():
+    with isolated_state(), _display_as_text():
         try:
             with time_limit(seconds, waiting) as limit:
                 builtins.input = sys.breakpointhook = _no_input
                 # `torch.manual_seed` would take a millisecond for devices that nobody has.
                 torch.default_generator.manual_seed(SEED)
                 for case in cases:
-                    printed = _Kept()
+                    printed = _CappedOutput()
                     outcome = _call(answer, case, candidates, printed, tracer, repeated)
                     if outcome.status == "error" and holds_float64(case):
-                        outcome = _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
+                        outcome = _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
                     if limit.up:  # the answer has swallowed that
                         raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
@@ -156,7 +156,7 @@ def _import_late(answer):
             importlib.import_module(_LATE[name])
 
 
-class _Kept(io.StringIO):
+class _CappedOutput(io.StringIO):
     """Keeps the beginning of the printed output. Closing it has no effect."""
 
     left_out = 0
@@ -175,13 +175,13 @@ class _Kept(io.StringIO):
 
 
 @contextlib.contextmanager
-def _shown_as_text():
-    """Let what an answer displays be printed in words, and close the figures that it opens, which a notebook would show below the cell."""
+def _display_as_text():
+    """Print in words what an answer displays. Close the figures it opens, which a notebook would show below the cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     pyplot = sys.modules.get("matplotlib.pyplot")
     publisher, open_before = getattr(shell, "display_pub", None), pyplot.get_fignums() if pyplot else ()
     if shell:
-        shell.display_pub = _InWords()
+        shell.display_pub = _TextDisplay()
     try:
         yield
     finally:
@@ -192,7 +192,7 @@ def _shown_as_text():
                 pyplot.close(number)
 
 
-class _InWords:
+class _TextDisplay:
     """Takes the place of what a notebook displays with."""
 
     is_publishing = False  # IPython asks this at each line that is printed
@@ -205,17 +205,17 @@ class _InWords:
 
 
 @contextlib.contextmanager
-def _printed_into(kept):
+def _print_into(kept):
     """Keep what is printed, warnings and errors included."""
     with contextlib.redirect_stdout(kept), contextlib.redirect_stderr(kept):
         yield
 
 
 def _call(answer, case, candidates, printed, tracer, repeated):
-    args = _copies(case.args, candidates)
-    answer = _Made(answer) if case.module and _is_module_class(answer) else answer
+    args = _copy_args(case.args, candidates)
+    answer = _AsFunction(answer) if case.module and _is_module_class(answer) else answer
     try:
-        with _printed_into(printed), tracer:  # tracing takes time, so only the call that returns the value is traced
+        with _print_into(printed), tracer:  # tracing takes time, so only the call that returns the value is traced
             value = answer(*args)
             result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
@@ -231,15 +231,15 @@ def _call(answer, case, candidates, printed, tracer, repeated):
         raise
     except BaseException as error:  # SystemExit, too
         return Outcome("error", failure=_failure(error, answer, args))
-    changed = tuple(_changed(case.args, args))
-    with _printed_into(_Kept()):  # printed again, but not shown again
+    changed = tuple(_changed_paths(case.args, args))
+    with _print_into(_CappedOutput()):  # printed again, but not shown again
         again = repeated and not case.edge and not changed
         unstable = again and not _repeats(answer, case, candidates, result)
         gradients, gradient_failure = _gradients(answer, case, candidates) if case.gradient else (None, None)
-        if isinstance(answer, _Made) and not unstable:
+        if isinstance(answer, _AsFunction) and not unstable:
             unstable = not _repeats(answer, case, candidates, result) or _keeps_state(answer, case)
         mode_matters = (
-            isinstance(answer, _Made) and not unstable and not _repeats(answer.evaluate, case, candidates, result)
+            isinstance(answer, _AsFunction) and not unstable and not _repeats(answer.evaluate, case, candidates, result)
         )
     return Outcome("value", result, gradients, gradient_failure, changed, unstable=unstable, mode_matters=mode_matters)
 
@@ -253,7 +253,7 @@ def _keeps_state(made, case):
         return leaf.flip(list(range(leaf.dim()))) if leaf.dtype == torch.bool else -leaf
 
     def called(by):
-        args = _copies(case.args, None)
+        args = _copy_args(case.args, None)
         try:
             return plain(by(*args[:2], *trees.map_leaves(other, args[2:])))
         except (TimeIsUp, KeyboardInterrupt):
@@ -264,7 +264,7 @@ def _keeps_state(made, case):
     return not trees.alike(_close, called(made.anew()), called(made))
 
 
-class _Made:
+class _AsFunction:
     """Calls an answer that is a class of modules as if it were a function of its sizes, its weights and its inputs.
 
     One instance serves all calls, so that state which leaks from one to the next is found.
@@ -274,17 +274,17 @@ class _Made:
         self._class, self._module, self.__name__ = cls, None, cls.__name__
 
     def __call__(self, sizes, weights, *inputs):
-        return self._called(True, sizes, weights, inputs)
+        return self._forward(True, sizes, weights, inputs)
 
     def anew(self):
         """Return the same for a new instance."""
-        return _Made(self._class)
+        return _AsFunction(self._class)
 
     def evaluate(self, sizes, weights, *inputs):
         """Call it in evaluation mode."""
-        return self._called(False, sizes, weights, inputs)
+        return self._forward(False, sizes, weights, inputs)
 
-    def _called(self, training, sizes, weights, inputs):
+    def _forward(self, training, sizes, weights, inputs):
         if self._module is None:
             self._module = self._class(**sizes)
             _check_parameters(self._module, weights)
@@ -310,7 +310,7 @@ def _check_parameters(module, weights):
             raise UsageError(f"{name} has a parameter {part} that the exercise does not give it: leave it out.")
 
 
-def _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
+def _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
     """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these.
 
     A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
@@ -319,7 +319,7 @@ def _or_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
     return replace(again, in_float32=True) if again.status == "value" else outcome
 
 
-def _copies(args, candidates):
+def _copy_args(args, candidates):
     def copy(leaf):
         if isinstance(leaf, torch.Tensor):
             return leaf.clone()
@@ -366,14 +366,14 @@ def _raised_by_hand(error):
     return raised and not code.co_filename.startswith(NOT_THE_LEARNERS)
 
 
-def _changed(old, new, path=()):
+def _changed_paths(old, new, path=()):
     """Yield the paths to leaves that have changed."""
     if isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
         for key in old:
-            yield from _changed(old[key], new[key], (*path, key))
+            yield from _changed_paths(old[key], new[key], (*path, key))
     elif isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)) and len(old) == len(new):
         for place, pair in enumerate(zip(old, new, strict=True)):
-            yield from _changed(*pair, (*path, place))
+            yield from _changed_paths(*pair, (*path, place))
     elif not _same(old, new):
         yield path
 
@@ -390,7 +390,7 @@ def _same(old, new):
 def _repeats(answer, case, candidates, first):
     """Return whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
     try:
-        return trees.alike(_close, first, plain(answer(*_copies(case.args, candidates))))
+        return trees.alike(_close, first, plain(answer(*_copy_args(case.args, candidates))))
     except (TimeIsUp, KeyboardInterrupt):
         raise
     except BaseException:
@@ -417,7 +417,7 @@ def _gradients(answer, case, candidates):
         leaves.append(leaf.clone().requires_grad_())
         return leaves[-1].clone()  # not a leaf, so that altering it in place is reported as that, not as an error
 
-    args = trees.map_leaves(tracked, _copies(case.args, candidates))
+    args = trees.map_leaves(tracked, _copy_args(case.args, candidates))
     try:
         value = answer(*args)
         outputs = [tensor for tensor in trees.tensors(value) if tensor.requires_grad]
@@ -494,10 +494,10 @@ def _failure(error, answer, args):
     if frame is None:  # the call itself failed, or a library's callable was given as the answer
         return Failure(type(error).__name__, message, _definition(answer), name, kinds=kinds)
     by_candidate = getattr(error, "raised_by_candidate", False) is True
-    return Failure(type(error).__name__, message, _around(*frame[:2]), frame[2], by_candidate, kinds)
+    return Failure(type(error).__name__, message, _source_lines(*frame[:2]), frame[2], by_candidate, kinds)
 
 
-def _around(filename, line, reach=2):
+def _source_lines(filename, line, reach=2):
     lines = linecache.getlines(filename)
     numbers = range(max(1, line - reach), min(len(lines), line + reach) + 1)
     return tuple((n, lines[n - 1].rstrip("\n"), n == line) for n in numbers)
@@ -505,4 +505,4 @@ def _around(filename, line, reach=2):
 
 def _definition(answer):
     code = getattr(inspect.unwrap(answer), "__code__", None) if callable(answer) else None
-    return _around(code.co_filename, code.co_firstlineno, reach=0) if inspect.iscode(code) else ()
+    return _source_lines(code.co_filename, code.co_firstlineno, reach=0) if inspect.iscode(code) else ()

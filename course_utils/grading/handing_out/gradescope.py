@@ -54,14 +54,14 @@ def export(root: Path, names: list[str], out: Path, settings: Path | None, force
     """
     course = package.package(root, "Your instructor has the solutions.")
     made = {
-        out / f"autograder-{number_of(lesson)}.zip": _autograder(number_of(lesson), course, settings)
+        out / f"autograder-{number_of(lesson)}.zip": _autograder_zip(number_of(lesson), course, settings)
         for lesson in release.lessons(root, names)
     }
     release.write_all(made, force)
     return list(made)
 
 
-def _autograder(lesson, course, settings):
+def _autograder_zip(lesson, course, settings):
     run = RUN.format(lesson=lesson, settings=' --settings "$here/source/class.toml"' if settings else "")
     content = {"setup.sh": SETUP.encode(), "run_autograder": run.encode(), package.NAME: course}
     if settings:

@@ -91,7 +91,7 @@ def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
         cells.append(cell)
         found = CHECK.search(cell["source"])
         if found and found.group(1) in points:
-            cells.append(_graded_cell(found.group(1), _checked(cell["source"]), points[found.group(1)]))
+            cells.append(_graded_cell(found.group(1), _checked_argument(cell["source"]), points[found.group(1)]))
     return notebook | {"cells": cells}
 
 
@@ -125,7 +125,7 @@ def _graded_cell(task, answer, points):
     }
 
 
-def _checked(source):
+def _checked_argument(source):
     """Return the second argument of a cell's check, as it is there."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     return next(ast.unparse(call.args[1]) for call in calls if getattr(call.func, "id", "") == "check")

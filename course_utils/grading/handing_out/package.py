@@ -42,7 +42,7 @@ def package(root: Path, note: str) -> bytes:
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
         ) from None
-    content[f"{FOLDER}/{ANSWERS}"] = _without_answers(note)
+    content[f"{FOLDER}/{ANSWERS}"] = _notes_for_answers(note)
     if own := catalogue.own_mistakes():  # changed solutions, since there is no solution to change
         content[f"{FOLDER}/{LESSONS}/{PACKED}"] = packed(own).encode()
     return zipped(content)
@@ -59,5 +59,5 @@ def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:
     return archive.getvalue()
 
 
-def _without_answers(note):
+def _notes_for_answers(note):
     return json.dumps(dict.fromkeys(catalogue.answers(), f"# {note}"), indent=1).encode()

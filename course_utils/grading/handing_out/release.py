@@ -79,16 +79,16 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
         notebooks.append(out / lesson / f"{lesson}.ipynb")
-        handed_out = _with_questions(_with_names(stamped(notebook, lesson), lesson), lesson, settings)
-        handed_out = _with_words(handed_out, lesson, settings)
+        handed_out = _with_questions(_with_nbgrader_names(stamped(notebook, lesson), lesson), lesson, settings)
+        handed_out = _with_written_questions(handed_out, lesson, settings)
         if withheld:
-            handed_out = _installing_what_lies_beside(handed_out)
+            handed_out = _with_local_install(handed_out)
             files[out / lesson / NAME] = course
         elif begin is not None:
             solved = stamped(read_built(root, "solutions", lesson), lesson)
             files[out / lesson / f"{lesson}_solutions.ipynb"] = to_text(solved)
         files[notebooks[-1]] = to_text(handed_out)
-        files[out / lesson / "README.md"] = _readme(notebook, lesson, settings, withheld)
+        files[out / lesson / "README.md"] = _readme_text(notebook, lesson, settings, withheld)
     write_all(files, force)
     return notebooks
 
@@ -125,9 +125,9 @@ def stamped(notebook: dict, lesson: str) -> dict:
         "version": course_version(),
         "source": notebook["metadata"]["course"]["source"],
     }
-    address = _address(notebook)
+    address = _course_address(notebook)
     base = f"{address.removesuffix('.git')}/blob/main/" if address else None
-    cells = [_joined(cell) for cell in notebook["cells"]]
+    cells = [_with_source_as_text(cell) for cell in notebook["cells"]]
     for cell in cells:
         if cell["cell_type"] == "markdown" and base:
             cell["source"] = SIBLING.sub(f"]({base}", cell["source"])
@@ -136,15 +136,15 @@ def stamped(notebook: dict, lesson: str) -> dict:
 
 def address_in(notebook: Path) -> str:
     """Return the address from which a notebook's first cell would install the course, "" for none."""
-    return _address(json.loads(notebook.read_text(encoding="utf-8")))
+    return _course_address(json.loads(notebook.read_text(encoding="utf-8")))
 
 
-def _address(notebook):
+def _course_address(notebook):
     code = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
     return next((found[1] for found in map(ADDRESS.search, code) if found), "")
 
 
-def _joined(cell):
+def _with_source_as_text(cell):
     """Return a copy of a cell, its source as one text."""
     return cell | {"source": "".join(cell["source"])}
 
@@ -159,7 +159,7 @@ def worth(lesson: str, settings: Settings) -> dict[str, float]:
     return {task.id: float(settings.worth(task)) for task in settings.counted(number_of(lesson))}
 
 
-def _installing_what_lies_beside(notebook):
+def _with_local_install(notebook):
     """Return a notebook whose first cell installs the copy of the course beside it."""
     cells = [
         cell | {"source": ADDRESS.sub(f'"{NAME}"', cell["source"])} if cell["cell_type"] == "code" else cell
@@ -168,7 +168,7 @@ def _installing_what_lies_beside(notebook):
     return notebook | {"cells": cells}
 
 
-def _with_names(notebook, lesson):
+def _with_nbgrader_names(notebook, lesson):
     """Return a notebook whose cells for answers bear nbgrader's names: collected into nbgrader, it is graded there too."""
     known, cells = {task.id for task in catalogue.by_lesson()[number_of(lesson)]}, []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], {"source": ""}], strict=True):
@@ -218,30 +218,30 @@ def _with_questions(notebook, lesson, settings):
     return notebook | {"cells": [*notebook["cells"], *cells]}
 
 
-def _with_words(notebook, lesson, settings):
+def _with_written_questions(notebook, lesson, settings):
     """Return a notebook with what a person reads at its end."""
     cells = [cell for question in settings.in_words(number_of(lesson)) for cell in question.cells()]
     return notebook | {"cells": [*notebook["cells"], *cells]}
 
 
-def _readme(notebook, lesson, settings, withheld=False):
+def _readme_text(notebook, lesson, settings, withheld=False):
     number, points = number_of(lesson), worth(lesson, settings)
     counted = settings.counted(number)
     left_out = [each.id for each in catalogue.asked(number, settings.questions is not None) if each.id not in points]
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",
-        tasks=_count(len(counted), "task"),
-        points=_count(sum(points.values()), "point"),
+        tasks=_number_and_noun(len(counted), "task"),
+        points=_number_and_noun(sum(points.values()), "point"),
         rows="\n".join(f"| {task.id} | {task.title} | {points[task.id]:g} |" for task in counted),
         left_out=f"\nIt also holds what does not count: {', '.join(left_out)}.\n" if left_out else "",
-        due=_due(settings),
+        due=_deadline_paragraph(settings),
         first=next((task.id for task in counted if task.hints), catalogue.by_lesson()[number][0].id),
-        begin=WITHHELD if withheld else NOT_PUBLISHED if is_placeholder(_address(notebook)) else PUBLISHED,
+        begin=WITHHELD if withheld else NOT_PUBLISHED if is_placeholder(_course_address(notebook)) else PUBLISHED,
     )
 
 
-def _due(settings):
+def _deadline_paragraph(settings):
     """Return a paragraph on the deadline, "" where there is none."""
     if settings.deadline is None:
         return ""
@@ -249,11 +249,11 @@ def _due(settings):
     if settings.per_day:
         sentences.append(f"Each day begun after that costs {float(settings.per_day) * 100:g}% of the points.")
     if settings.none_after is not None:
-        sentences.append(f"After {_count(float(settings.none_after), 'day')} nothing counts.")
+        sentences.append(f"After {_number_and_noun(float(settings.none_after), 'day')} nothing counts.")
     return f"\n{' '.join(sentences)}\n"
 
 
-def _count(number, noun):
+def _number_and_noun(number, noun):
     return f"{number:g} {noun}{'s' * (number != 1)}"
 
 

@@ -139,9 +139,9 @@ def _settings(plain):
                 f"there is no section [{section}]{did_you_mean(section, FORM)}: the sections are {', '.join(FORM)}."
             )
         if not isinstance(content, dict):
-            raise SettingsError(f"{section} must be a section, written [{section}], not {_shown(content)}.")
+            raise SettingsError(f"{section} must be a section, written [{section}], not {_value_text(content)}.")
         if section not in ("points", "written"):
-            _only(f"[{section}]", content, FORM[section])
+            _must_hold_only(f"[{section}]", content, FORM[section])
     points, time, late, solutions, canvas, reference, hazards, limits, written = (plain.get(name, {}) for name in FORM)
     known, zone = known_ids(), _zone(time)
     return Settings(
@@ -167,14 +167,14 @@ def _points(section, known):
     left_out = section.get("leave_out", [])
     if not isinstance(left_out, list) or not all(isinstance(task, str) for task in left_out):
         raise SettingsError(
-            f'[points] leave_out must be a list of tasks such as ["03.attention"], not {_shown(left_out)}.'
+            f'[points] leave_out must be a list of tasks such as ["03.attention"], not {_value_text(left_out)}.'
         )
     for task in left_out:
         _must_be_known("[points] leave_out", task, known)
     questions = section.get("questions")
     if questions is not None and (type(questions) is not int or not 0 <= questions < 2**31):
         raise SettingsError(
-            f"[points] questions must be a whole number such as 7, which chooses the order of their options, not {_shown(questions)}."
+            f"[points] questions must be a whole number such as 7, which chooses the order of their options, not {_value_text(questions)}."
         )
     return {"points": worth, "leave_out": frozenset(left_out), "questions": questions}
 
@@ -207,7 +207,7 @@ def _zone(section):
     if not isinstance(name, str) or name not in known:  # such as EST, which knows no summer time
         like = did_you_mean(str(name), known)
         raise SettingsError(
-            f'[time] zone must be the name of a time zone such as "Europe/Berlin", not {_shown(name)}{like}.'
+            f'[time] zone must be the name of a time zone such as "Europe/Berlin", not {_value_text(name)}{like}.'
         )
     return ZoneInfo(name)
 
@@ -232,7 +232,7 @@ def _time(where, value, zone, of_day):
     time = in_zone(value, zone, of_day) if isinstance(value, date) else None
     if time is None or time.tzinfo is None:
         raise SettingsError(
-            f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_shown(value)}. {NO_ZONE}"
+            f"{where} must be a time with its offset from UTC, such as 2026-11-20T23:59:00+01:00 without quotes, not {_value_text(value)}. {NO_ZONE}"
         )
     return time
 
@@ -269,7 +269,7 @@ def _canvas(section):
     assignment = section.get("assignment")
     if assignment is not None and (type(assignment) is not int or assignment < 1):
         raise SettingsError(
-            f"[canvas] assignment must be the number at the end of the assignment's address, such as 12345, not {_shown(assignment)}."
+            f"[canvas] assignment must be the number at the end of the assignment's address, such as 12345, not {_value_text(assignment)}."
         )
     return {"canvas": assignment}
 
@@ -277,7 +277,7 @@ def _canvas(section):
 def _reference(section):
     counts = section.get("counts", False)
     if not isinstance(counts, bool):
-        raise SettingsError(f"[reference] counts must be true or false, not {_shown(counts)}.")
+        raise SettingsError(f"[reference] counts must be true or false, not {_value_text(counts)}.")
     return {"reference_counts": counts}
 
 
@@ -299,11 +299,11 @@ def _written(section, known):
             )
         if name in known:
             raise SettingsError(f"{where}: the course has a task of that name: choose another.")
-        _only(where, question, FORM["written"])
+        _must_hold_only(where, question, FORM["written"])
         text = question.get("text")
         if not isinstance(text, str) or not text.strip():
             raise SettingsError(
-                f"{where} text must be the question, in quotes, not {_shown(text) if text is not None else 'left out'}."
+                f"{where} text must be the question, in quotes, not {_value_text(text) if text is not None else 'left out'}."
             )
         found.append(Written(name, text, float(_number(f"{where} points", question.get("points", 1), 0, MOST))))
     return tuple(found)
@@ -320,7 +320,7 @@ def _flat_tables(section):
     return flat
 
 
-def _only(where, section, known):
+def _must_hold_only(where, section, known):
     for key in section:
         if key not in known:
             raise SettingsError(f"{where} has no {key}{did_you_mean(key, known)}: it may hold {', '.join(known)}.")
@@ -332,10 +332,10 @@ def _number(where, value, least, most, above=False):
         if number.is_finite() and least <= number <= most and not (above and number == least):
             return number
     start = f"more than {least}" if above else f"from {least}"
-    raise SettingsError(f"{where} must be a number {start} to {most}, not {_shown(value)}.")
+    raise SettingsError(f"{where} must be a number {start} to {most}, not {_value_text(value)}.")
 
 
-def _shown(value):
+def _value_text(value):
     if isinstance(value, date):
         return value.isoformat()
     text = str(value) if isinstance(value, Decimal | float | int) and not isinstance(value, bool) else repr(value)

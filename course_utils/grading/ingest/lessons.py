@@ -9,10 +9,12 @@ from dataclasses import replace
 from functools import cache
 from itertools import groupby
 
+from course_utils.authoring.sources import CHECK
 from course_utils.checks import catalogue
 from course_utils.grading.ingest import notebook_file
 from course_utils.grading.ingest.notebook_file import Notebook, Unreadable, definition, fingerprint, read_notebook
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.ingest.tampering import PROMPT
 
 STUDENTS = 500  # who are asked, spread evenly over a larger class
 NOTEBOOKS = 10  # of a student that are looked at
@@ -29,6 +31,18 @@ def names_by_lesson() -> dict[str, list[str]]:
     return {lesson: [task.answer_name for task in of] for lesson, of in catalogue.by_lesson().items()}
 
 
+def refuse_the_lesson(notebook: Notebook) -> None:
+    """Raise `Unreadable` for a lesson's own notebook, which checks its questions and has neither a task's check nor its prompt."""
+    tasks = {each.id for each in catalogue.by_lesson().get(notebook.lesson, ())}
+    questions = {each.id for each in catalogue.questions_of(notebook.lesson)}
+    checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
+    prompts = {found[1] for _, text in notebook.titled if (found := PROMPT.match(text))}
+    if checked & questions and not (checked | prompts) & tasks:
+        raise Unreadable(
+            f"This is lesson {notebook.lesson} itself: your answers are in the notebook of its exercises, so hand in that one."
+        )
+
+
 def count_lessons(found: Iterable[Found]) -> Counter:
     """Return how many students have handed in a notebook of each lesson, of those who are asked.
 
@@ -38,11 +52,11 @@ def count_lessons(found: Iterable[Found]) -> Counter:
     students = [[one for one in files if one.file] for _, files in groupby(found, key=lambda one: one.student)]
     count = Counter()
     for files in students[:: max(1, -(-len(students) // STUDENTS))]:
-        count.update({_read(one, notebook_file.LARGEST).lesson for one in files[-NOTEBOOKS:]} - {""})
+        count.update({_notebook_or_empty(one, notebook_file.LARGEST).lesson for one in files[-NOTEBOOKS:]} - {""})
     return count
 
 
-def _read(found, largest):
+def _notebook_or_empty(found, largest):
     """Return a notebook; for one that cannot be read here, a notebook without cells and lesson."""
     try:
         return read_notebook(found.path, names_by_lesson(), largest)
@@ -62,7 +76,7 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
             continue
         places = defaultdict(list)  # {lesson: [(answers, place), …]}
         for place, one in enumerate(files):
-            notebook = _read(one, LARGEST)
+            notebook = _notebook_or_empty(one, LARGEST)
             names = names_by_lesson().get(notebook.lesson, ())
             answers = sum(bool(fingerprint(definition(notebook.cells, name))) for name in names)
             places[notebook.lesson].append((answers, place))

@@ -147,7 +147,7 @@ OTHER_FILES = (
     (b"version https://git-lfs", "a placeholder of Git LFS"),
 )
 MARKUP = re.compile(r"\s*<(?:\?xml|!--|!doctype|html|head|body|div|script)\b", re.I)
-PYTHON = re.compile(r"^(?:import|from|def|class|async def) +\w|^#|^@\w|^\w+ *=|^print\(", re.M)
+PYTHON = re.compile(r"^(?:import|from|def|class|async def) +\w|^#!|^@\w|^\w+ *=|^print\(", re.M)
 CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.M)
 INVALID = re.compile("[\x00\ud800-\udfff]")
 

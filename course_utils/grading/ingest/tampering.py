@@ -42,12 +42,12 @@ def find_tampering(titled: Iterable[tuple[str, str]], code: Iterable[str], lesso
 def _is_edited(name, text, lesson):
     """Return whether a cell that the build has named holds another text than it had then."""
     then = RELEASED.sub("](../", text.strip())
-    built = {cell_id(folder, _name(lesson), then, 1) for folder in ("exercises", "solutions")}
-    return bool(_name(lesson)) and BUILT.fullmatch(name) is not None and name not in built
+    built = {cell_id(folder, _lesson_name(lesson), then, 1) for folder in ("exercises", "solutions")}
+    return bool(_lesson_name(lesson)) and BUILT.fullmatch(name) is not None and name not in built
 
 
 @cache
-def _name(lesson):
+def _lesson_name(lesson):
     """Return the whole name of a lesson, "03_queries_keys_values"."""
     names = sources_in(Path(catalogue.__file__).parents[2], "notebooks")
     return next((name for name in names if number_of(name) == lesson), "")

@@ -69,9 +69,9 @@ def in_words(cells: Iterable[dict]) -> tuple[tuple[Verdict, ...], tuple[str, ...
         cells: of a notebook, in order, as `notebook_file.cells_of` gives them.
     """
     parts, seen = {}, Counter()
-    for key, text, cell in _belonging(cells):
+    for key, text, cell in _cells_with_owner(cells):
         parts.setdefault(key, []).append(text.replace(PLACE, "").strip(" \n\t*_"))
-        seen[key] += sum(1 for _ in _pictures(cell))
+        seen[key] += sum(1 for _ in _encoded_pictures(cell))
     texts = {key: "\n\n".join(filter(None, of_key)) for key, of_key in parts.items()}
     answers = [_verdict(key[1], text, seen[key]) for key, text in texts.items() if key[0] == ANSWER.lower() and text]
     again = [f"{name}: {text or 'without a reason'}" for (kind, name), text in texts.items() if kind == REQUEST.lower()]
@@ -82,13 +82,13 @@ def pictures(cells: Iterable[dict], question: str) -> list[bytes]:
     """Return what should be the pictures in the answer to a question; nothing says yet that they are any."""
     return [
         picture
-        for key, _, cell in _belonging(cells)
+        for key, _, cell in _cells_with_owner(cells)
         if key == (ANSWER.lower(), question)
-        for picture in map(_decoded, _pictures(cell))
+        for picture in map(_picture_bytes, _encoded_pictures(cell))
     ]
 
 
-def _belonging(cells) -> Iterator[tuple[tuple[str, str], str, dict]]:
+def _cells_with_owner(cells) -> Iterator[tuple[tuple[str, str], str, dict]]:
     """Give each text cell that belongs to something, as (("answer to", "03.why_three"), its text, the cell)."""
     kind, name = "", ""
     for cell in cells:
@@ -102,7 +102,7 @@ def _belonging(cells) -> Iterator[tuple[tuple[str, str], str, dict]]:
             yield (kind, name), text, cell
 
 
-def _pictures(cell):
+def _encoded_pictures(cell):
     """Give what stands for each picture that a text cell shows, in base 64."""
     yield from IN_TEXT.findall(cell["source"] or "")
     for name in dict.fromkeys(map(unquote, ATTACHED.findall(cell["source"] or ""))):
@@ -110,7 +110,7 @@ def _pictures(cell):
         yield next(iter(bundle.values()), "") if isinstance(bundle, dict) else ""
 
 
-def _decoded(text):
+def _picture_bytes(text):
     try:
         return base64.b64decode("".join("".join(text).split()), validate=True)
     except (binascii.Error, TypeError, ValueError):

@@ -1,1 +1,1 @@
-"""From a notebook to verdicts: a `notebook_grader` judges what its `sandbox_client` brings back; a `pool` of processes or a `cluster` has many."""
+"""From a notebook to verdicts: a `notebook_grader` judges what a `notebook_run` brings back from the `sandbox_client`; a `pool` or a `cluster` has many."""

@@ -12,7 +12,7 @@ from course_utils.checks.expected import run_oracle
 from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
-from course_utils.grading.judging.sandbox_client import Again, Single
+from course_utils.grading.judging.notebook_run import CandidateCase, IsolatedRerun
 from course_utils.grading.sandbox import policy
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
@@ -30,7 +30,7 @@ MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
 
 
-def again(task, cases) -> Again:
+def isolated_rerun(task, cases) -> IsolatedRerun:
     """Return which candidates a test judges twice: before it meets them all, in pairs, each pair in a process that has met no other candidate.
 
     A test could ask all candidates first and take those for right that agree with most others. A pair is a correct one and an incorrect one, in either
@@ -42,9 +42,9 @@ def again(task, cases) -> Again:
     places = [[n for n, each in enumerate(verdicts) if each is verdict] for verdict in (True, False)]
     right, wrong = sorted(places, key=len)  # of right ones there are fewer
     if not right or len(wrong) < 2:
-        return Again()
-    singles = [Single(n, _packed([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
-    draw = random.Random(_packed(cases))  # no learner knows the order of the cases
+        return IsolatedRerun()
+    singles = [CandidateCase(n, _packed_questions([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
+    draw = random.Random(_packed_questions(cases))  # no learner knows the order of the cases
     pairs = [(right, wrong), (wrong, right), (wrong, wrong)]
     pairs.append(draw.choice(pairs))
     draw.shuffle(pairs)
@@ -52,10 +52,10 @@ def again(task, cases) -> Again:
     for first, second in pairs:
         n = draw.choice(first)
         groups.append([singles[n], singles[draw.choice([other for other in second if other != n])]])
-    return Again(verdicts, groups, singles[0])
+    return IsolatedRerun(verdicts, groups, singles[0])
 
 
-def _packed(cases):
+def _packed_questions(cases):
     return contract.pack([contract.question(case) for case in cases])
 
 
@@ -99,24 +99,24 @@ class Candidates:
                 raise TypeError
             if key not in self._together:
                 raise KeyError
-            _numbers(results)
-            numbers = _numbers((args, options))
+            _count_numbers(results)
+            numbers = _count_numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
                 with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
-                    return self._asked(self._together[key], args, options, grads, results)
-            return self._asked([key], args, options, grads, results)
+                    return self._reply(self._together[key], args, options, grads, results)
+            return self._reply([key], args, options, grads, results)
         except TooLarge as error:
-            return {"call": True, **_raised(ValueError()), "message": str(error)}
+            return {"call": True, **_error_outcome(ValueError()), "message": str(error)}
         except TimeIsUp:
-            return {"call": True, **_raised(RuntimeError()), "message": TOO_LONG}
+            return {"call": True, **_error_outcome(RuntimeError()), "message": TOO_LONG}
         except Exception as error:
-            return {"call": True, **_raised(error)}
+            return {"call": True, **_error_outcome(error)}
 
-    def _asked(self, keys, args, options, grads, results):
+    def _reply(self, keys, args, options, grads, results):
         with time_limit(SECONDS_OF_CANDIDATE), policy.limited_memory(MEMORY_OF_CANDIDATE):  # small may become large
             outcomes, numbers, leaves = {}, 0, 0
             for key in keys:
-                outcomes[key] = self._one(key, args, options, grads, results)
+                outcomes[key] = self._outcome(key, args, options, grads, results)
                 found = list(islice(trees.leaves(outcomes[key], DEEPEST_BACK), LEAVES_BACK_AT_MOST + 1))
                 numbers += sum(tensor.numel() for tensor in trees.tensors(found))
                 leaves += sum(len(leaf) if isinstance(leaf, str) else 1 for leaf in found)
@@ -124,7 +124,7 @@ class Candidates:
                     raise TooLarge(TOO_MUCH)
             return {"call": True, "came": outcomes}
 
-    def _one(self, key, args, options, grads, results):
+    def _outcome(self, key, args, options, grads, results):
         calls = _Calls(*results)
         copies, named = [calls.plain(arg) for arg in args], {name: calls.plain(arg) for name, arg in options.items()}
         tensors = trees.tensors((copies, named))
@@ -136,9 +136,9 @@ class Candidates:
         except Unanswered:
             return {"changed": {}, "asked": calls.unanswered}
         except contract.UsageError as error:  # which tells of the call alone
-            return {**_raised(error), "message": str(error), "asked": calls.unanswered}
+            return {**_error_outcome(error), "message": str(error), "asked": calls.unanswered}
         except Exception as error:
-            return {**_raised(error), "asked": calls.unanswered}
+            return {**_error_outcome(error), "asked": calls.unanswered}
         before, after = {**dict(enumerate(args)), **options}, {**dict(enumerate(copies)), **named}
         changed = {
             place: after[place]
@@ -186,7 +186,7 @@ def _gradients(value, tensors):
     return [plain(next(found)) if tensor.requires_grad else None for tensor in tensors]
 
 
-def _raised(error):
+def _error_outcome(error):
     """Return an exception by its type alone: what it says may name the candidate, and so tell a correct one from an incorrect one."""
     return {"changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
 
@@ -195,7 +195,7 @@ class TooLarge(Exception):
     """More numbers than a test needs; its text is the sentence to show."""
 
 
-def _numbers(value):
+def _count_numbers(value):
     """Return how many numbers the tensors in a value hold. Raises TooLarge."""
     try:
         leaves = list(islice(trees.leaves(value, DEEPEST), LEAVES_AT_MOST + 1))

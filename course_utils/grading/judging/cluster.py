@@ -22,8 +22,8 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging import pool
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import read_once
-from course_utils.grading.judging.sandbox_client import Limits
 from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.record import Result
 
@@ -43,19 +43,19 @@ def grade_all(found: Iterable[tuple[Found, str]], plan: pool.Plan, address: str)
 
     Raises ClusterError, or policy.SandboxError where a worker's machine gives no locks.
     """
-    client = _connected(address)
+    client = _client_at(address)
     from distributed import CancelledError
     from distributed.comm import CommClosedError
 
     try:
-        yield from _Run(client, plan, address).results(iter(found))
+        yield from _Dispatch(client, plan, address).results(iter(found))
     except (CancelledError, CommClosedError):
         raise ClusterError(f"The scheduler at {address} has gone: start it, and run the same command again.") from None
     finally:
         client.close()
 
 
-def _connected(address):
+def _client_at(address):
     try:
         from distributed import Client
     except ImportError:
@@ -75,7 +75,7 @@ def _connected(address):
         ) from None
 
 
-class _Run:
+class _Dispatch:
     """Batches on their way, no more than the cluster has use for, so that memory stays flat here and there."""
 
     def __init__(self, client, plan, address):
@@ -94,20 +94,20 @@ class _Run:
         batches = _batches(found)
         try:
             while True:
-                while len(self._pending) < AHEAD * self._threads() and (batch := next(batches, None)) is not None:
+                while len(self._pending) < AHEAD * self._thread_count() and (batch := next(batches, None)) is not None:
                     if isinstance(batch, Result):
                         yield batch
                     else:
                         self._send(batch)
                 if not self._pending:
                     break
-                for future in self._ready():
-                    yield from self._taken(future)
+                for future in self._done_batches():
+                    yield from self._batch_results(future)
             for one in self._suspects:
                 self._send([one])
                 while self._pending:
-                    for future in self._ready():
-                        yield from self._taken(future, alone=True)
+                    for future in self._done_batches():
+                        yield from self._batch_results(future, alone=True)
         finally:
             with suppress(Exception):  # the scheduler may be gone, which is being told already
                 self._client.cancel(list(self._pending))
@@ -119,7 +119,7 @@ class _Run:
             future = self._client.submit(grade_batch, batch, self._plan, self._expected, pure=False)
         self._pending[future] = batch
 
-    def _threads(self):
+    def _thread_count(self):
         """Threads of all workers; waits for the first one."""
         from distributed import TimeoutError as NobodyCame
 
@@ -134,7 +134,7 @@ class _Run:
             threads = sum(self._client.nthreads().values())
         return max(1, threads)
 
-    def _ready(self):
+    def _done_batches(self):
         """Batches that are done, or failed."""
         from distributed import TimeoutError as NotYet
         from distributed import wait
@@ -144,7 +144,7 @@ class _Run:
         except (NotYet, TimeoutError):
             return []  # and see whether there still are workers
 
-    def _taken(self, future, alone=False):
+    def _batch_results(self, future, alone=False):
         """Return the results of a batch; its files are suspects where it ended worker after worker, as dask counts them."""
         from distributed.scheduler import KilledWorker
 
@@ -217,15 +217,15 @@ def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list
                 f"a worker on {os.uname().nodename} has another version of {what} ({theirs}, here {ours}): install the same."
             )
     with _Worker.lock:
-        return [json.dumps(_graded(one, plan).to_json()) for one in batch]
+        return [json.dumps(_result(one, plan).to_json()) for one in batch]
 
 
-def _graded(one, plan):
+def _result(one, plan):
     found = Found(one["student"], Path(one["name"]), one["file"], one["note"], one["data"])
     for _ in range(pool.ATTEMPTS):
         grader = _grader(plan)
         try:
-            with _dead_after(plan["limits"]["whole"] + pool.SECONDS_BEYOND):
+            with _process_ends_after(plan["limits"]["whole"] + pool.SECONDS_BEYOND):
                 return grader.grade(found, one["key"])
         except policy.SandboxError:
             raise
@@ -235,7 +235,7 @@ def _graded(one, plan):
 
 
 @contextmanager
-def _dead_after(seconds):
+def _process_ends_after(seconds):
     """End this process when the body takes so long, whatever it is at; dask begins a new one."""
     with open(os.devnull, "w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -25,7 +26,7 @@ from course_utils.checks.own_mistakes import packed as packed_mistakes
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
-from course_utils.grading.ingest.lessons import names_by_lesson
+from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
     Unreadable,
@@ -40,8 +41,10 @@ from course_utils.grading.ingest.notebook_file import (
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.ingest.tampering import find_tampering
 from course_utils.grading.judging import offered_source
-from course_utils.grading.judging.candidates import Candidates, again
-from course_utils.grading.judging.sandbox_client import Limits, SandboxClient, ServerGone, Wanted
+from course_utils.grading.judging.budget import Limits
+from course_utils.grading.judging.candidates import Candidates, isolated_rerun
+from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
+from course_utils.grading.judging.sandbox_client import SandboxClient, ServerGone
 from course_utils.grading.sandbox import fork_server, policy
 from course_utils.grading.storage.normalise import without_addresses
 from course_utils.grading.storage.record import Result, Verdict
@@ -128,6 +131,16 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, quest
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+class PreparedTask(NamedTuple):
+    """What is the same of a task for all submissions."""
+
+    cases: list[contract.Case]
+    packed: bytes  # the cases as an answer may see them
+    candidates: Candidates | None
+    rerun: IsolatedRerun
+    expected: Expected
+
+
 class Grader:
     """Grades notebooks, one after the other, in one sandbox. A context manager.
 
@@ -149,7 +162,7 @@ class Grader:
     ):
         self._seed, self._limits, self._questions = seed, limits, questions
         self.sandbox = SandboxClient(layers, limits, hidden)
-        self._known = {}
+        self._prepared_tasks = {}
 
     def __enter__(self):
         self.sandbox.__enter__()
@@ -171,7 +184,7 @@ class Grader:
             raise
         except (Exception, TimeIsUp) as error:  # whatever it is, it costs this notebook and no other
             problem = f"{STUMBLED} ({type(error).__name__}): whoever grades should look at the file and tell the course's authors."
-            return Result(key, found.student, found.file, "", problem, _sentences(found.note)).fitted()
+            return Result(key, found.student, found.file, "", problem, _remarks(found.note)).fitted()
 
     def _grade(self, found, key):
         began = time.monotonic()
@@ -181,9 +194,10 @@ class Grader:
             if isinstance(found.content, str):
                 raise Unreadable(found.content)
             notebook = parse_notebook(found.content, names_by_lesson(), found.path.name)
+            refuse_the_lesson(notebook)
         except Unreadable as error:
-            return Result(key, found.student, found.file, "", str(error), _sentences(found.note))
-        remarks = [*_sentences(found.note), *notebook.remarks]
+            return Result(key, found.student, found.file, "", str(error), _remarks(found.note))
+        remarks = [*_remarks(found.note), *notebook.remarks]
         if not notebook.lesson:
             problem = (
                 "No task of the course was found in it: hand in the notebook from `exercises`, with its cells kept."
@@ -191,7 +205,7 @@ class Grader:
             return Result(key, found.student, found.file, "", problem, tuple(remarks))
         for attempt in (1, 2):
             try:
-                failed, verdicts, suspicions = self._run(notebook)
+                failed, verdicts, suspicions = self._results(notebook)
                 break
             except ServerGone:
                 self.sandbox.restart()
@@ -199,11 +213,11 @@ class Grader:
                     raise
         in_words = tuple(verdict for verdict in notebook.in_words if _is_the_instructors(verdict.task, notebook.lesson))
         code = _own_code(notebook)
-        suspicions = (*suspicions, *_about(code, SUSPICIOUS))
+        suspicions = (*suspicions, *_code_sentences(code, SUSPICIOUS))
         noticed = (
             *find_tampering(notebook.titled, notebook.cells, notebook.lesson),
-            *_about(code, NOTICED),
-            *_imports(code, notebook.lesson),
+            *_code_sentences(code, NOTICED),
+            *_unoffered_imports(code, notebook.lesson),
         )
         return Result(
             key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
@@ -211,49 +225,48 @@ class Grader:
             notebook.requests, noticed,
         )  # fmt: skip
 
-    def _run(self, notebook):
+    def _results(self, notebook):
         """Return the cells that failed, the verdicts, and anything suspicious about them."""
         exercises = catalogue.by_lesson()[notebook.lesson]
-        wanted = [self._wanted(task, notebook.cells) for task in exercises]
+        requests = [self._request(task, notebook.cells) for task in exercises]
         questions = () if self._questions is None else catalogue.questions_of(notebook.lesson)
-        results = list(self.sandbox.answers(notebook.cells, wanted))
+        results = list(self.sandbox.answers(notebook.cells, requests))
         self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.sandbox.left)
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
-        verdicts += tuple(self._answered(question, self.sandbox.answered.get(question.id)) for question in questions)
+        verdicts += tuple(self._question_verdict(each, self.sandbox.answered.get(each.id)) for each in questions)
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
         ended = [a.died and not a.is_late for a in answers]  # those that are late, the sandbox ends itself
         suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
         suspicions += self.sandbox.odd
         return failed, verdicts, suspicions
 
-    def _wanted(self, task, cells):
+    def _request(self, task, cells):
         """Return what is asked of a notebook for a task: the answer as its last check sees it, else as it is last defined, else at the end."""
-        checked, _ = last_check(cells, task.id, task.answer_name)
-        defined = definitions(cells, task.answer_name)[-1:]
-        places = sorted({place for place in (checked, *defined, len(cells) - 1) if place >= max(checked, 0)})
-        _, packed, candidates, repeated, _ = self._known_of(task)
-        return Wanted(
+        name, prepared = task.answer_name, self._prepared(task)
+        checked, _ = last_check(cells, task.id, name)
+        places = {checked, *definitions(cells, name)[-1:], len(cells) - 1}
+        return AnswerRequest(
             task.id,
-            task.answer_name,
+            name,
             task.answer_kinds,
-            packed,
-            candidates,
+            prepared.packed,
+            prepared.candidates,
             task.offers,
-            tuple(places),
+            tuple(sorted(place for place in places if place >= max(checked, 0))),
             checked,
-            repeated,
+            prepared.rerun,
         )
 
-    def _known_of(self, task):
-        """Return what is the same for all submissions: cases, the same packed as an answer may see them, candidates, what runs again, truth."""
-        if task.id not in self._known:
+    def _prepared(self, task):
+        if task.id not in self._prepared_tasks:
             cases = task.make_cases(self._seed)
-            candidates, known = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
-            known.run_all()  # before any submission's time runs
             packed = contract.pack([question(case) for case in cases])
-            self._known[task.id] = cases, packed, candidates, again(task, cases), known
-        return self._known[task.id]
+            candidates, expected = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
+            expected.run_all()  # before any submission's time runs
+            rerun = isolated_rerun(task, cases)
+            self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, rerun, expected)
+        return self._prepared_tasks[task.id]
 
     def _verdict(self, task, answer, notebook):
         checked, given = last_check(notebook.cells, task.id, task.answer_name)
@@ -273,37 +286,39 @@ class Grader:
         if answer.state == "not run":
             message = "It was not run, or not to its end: the notebook's time was used up, or too many answers had ended their process."
             return Verdict(task.id, "not run", message=message, **common)
-        report = self._judged(task, answer)
+        report = self._report(task, answer)
         message = report.message if report.state != "not attempted" else ""
         if answer.state == "outcomes" and report.state == "error" and answer.is_late and not answer.outcomes[-1].waited:
             message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
         return Verdict.of(report, message=without_addresses(message[:MESSAGE_AT_MOST]), **common)
 
-    def _judged(self, task, answer):
+    def _report(self, task, answer):
         """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
-        cases, *_, known = self._known_of(task)
+        prepared = self._prepared(task)
         try:
             with time_limit(self._patience), policy.limited_memory(MEMORY_OF_JUDGE):
                 if answer.state != "outcomes":
                     report = refuse(task, answer.state, answer.shown)
                 else:
                     # no outcome at all is no empty answer
-                    judged = partial(judge.judge, task, cases, answer.outcomes, known, explaining=False)
-                    report = judged() if answer.outcomes else _unreadable(task)
+                    judged = partial(
+                        judge.judge, task, prepared.cases, answer.outcomes, prepared.expected, explaining=False
+                    )
+                    report = judged() if answer.outcomes else _unreadable_report(task)
                 str(report.message)
         except TimeIsUp:
             self._patience /= 2
-            return _unreadable(task)
+            return _unreadable_report(task)
         except Exception:  # whatever it is, it came from outside and is no right answer
-            return _unreadable(task)
+            return _unreadable_report(task)
         if answer.state == "outcomes" and report.case and self._explaining > 0:
             began, seconds = time.process_time(), min(SECONDS_TO_EXPLAIN, self._explaining)
             with suppress(TimeIsUp, MemoryError), time_limit(seconds), policy.limited_memory(MEMORY_OF_JUDGE):
-                judge.explain_further(report, known, answer.outcomes)
+                judge.explain_further(report, prepared.expected, answer.outcomes)
             self._explaining -= time.process_time() - began
         return report
 
-    def _answered(self, question, pair):
+    def _question_verdict(self, question, pair):
         """Return the Verdict on what a notebook says to a question: (answer, seed of the options' order), or None.
 
         Only letters for the order that was handed out count: those for another one may come from anywhere.
@@ -338,7 +353,7 @@ def _is_the_instructors(name, lesson):
     }
 
 
-def _unreadable(task):
+def _unreadable_report(task):
     return judge.judge(task, (), None)
 
 
@@ -350,11 +365,11 @@ def _note(cells, name, place, checked):
     return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: {counts}."
 
 
-def _sentences(note):
+def _remarks(note):
     return (note,) if note else ()
 
 
-def _imports(code, lesson):
+def _unoffered_imports(code, lesson):
     """Return the imports of the course's own models that no exercise of the lesson offers: nothing is behind them."""
     offers = [offer for task in catalogue.by_lesson()[lesson] for offer in task.offers]
     lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", code, re.MULTILINE)
@@ -370,7 +385,7 @@ def _is_import_of(offer, line):
     return re.fullmatch(one, line.strip()) or re.fullmatch(whole, line.strip())
 
 
-def _about(code, patterns):
+def _code_sentences(code, patterns):
     """Return a sentence for each pattern that the code holds. Reasons for a look, no verdict."""
     return [f"The code {what}." for pattern, what in patterns.items() if re.search(pattern, code)]
 

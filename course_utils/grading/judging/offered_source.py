@@ -22,17 +22,19 @@ def sources(offers: tuple[str, ...]) -> dict[str, str]:
     """
     wanted = {}  # {module: the names that are needed of it}
     for offer in offers:
-        module, name = _parts(offer)
-        _add(module, {name} if name else {each for one in _statements(module) for each in _binds(one)}, wanted)
-    return {module: _only(module, names) for module, names in wanted.items()}
+        module, name = _module_and_name(offer)
+        _add_names(
+            module, {name} if name else {each for one in _statements(module) for each in _bound_names(one)}, wanted
+        )
+    return {module: _text_of_names(module, names) for module, names in wanted.items()}
 
 
 def file_of(offer: str) -> Path:
     """Return the file that holds what is offered."""
-    return _file(_parts(offer)[0])
+    return _file(_module_and_name(offer)[0])
 
 
-def _parts(offer):
+def _module_and_name(offer):
     """Return the module of an offer and the function in it; "" where the whole module is offered."""
     return (offer, "") if _file(offer).is_file() else offer.rpartition(".")[::2]
 
@@ -51,32 +53,32 @@ def _statements(module):
     return ast.parse(_text(module)).body
 
 
-def _add(module, names, wanted):
+def _add_names(module, names, wanted):
     """Note what is needed of a module, and first what that needs of others."""
     needed, waiting = set(), set(names)
     while waiting:
         name = waiting.pop()
         needed.add(name)
         for statement in _statements(module):
-            if name in _binds(statement):
-                waiting |= _uses(statement) - needed
+            if name in _bound_names(statement):
+                waiting |= _used_names(statement) - needed
                 if isinstance(statement, ast.ImportFrom) and f"{statement.module}.".startswith(LEFT):
                     original = {alias.asname or alias.name: alias.name for alias in statement.names}[name]
-                    _add(statement.module.removeprefix(f"{PACKAGE.name}."), {original}, wanted)
+                    _add_names(statement.module.removeprefix(f"{PACKAGE.name}."), {original}, wanted)
     wanted[module] = wanted.pop(module, set()) | needed  # now behind what it needs
 
 
-def _only(module, names):
+def _text_of_names(module, names):
     """Return a module's text with the lines of all other statements empty, so that the lines keep their numbers."""
     lines, shown = _text(module).splitlines(), set()
     for statement in _statements(module):
-        if names & set(_binds(statement)):
+        if names & set(_bound_names(statement)):
             first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", ()))])
             shown |= set(range(first - 1, statement.end_lineno))
     return "\n".join(line if place in shown else "" for place, line in enumerate(lines))
 
 
-def _binds(statement) -> list[str]:
+def _bound_names(statement) -> list[str]:
     """Return the names that a statement at the top of a module gives a meaning."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
@@ -85,17 +87,19 @@ def _binds(statement) -> list[str]:
     return [node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
 
 
-def _uses(statement) -> set[str]:
+def _used_names(statement) -> set[str]:
     """Return the module's names that a statement reads, as its code tells: no local names, no attributes."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return set()
     code = compile(ast.Module([statement], []), "", "exec", dont_inherit=True)
-    loads = (step for part in _codes(code) for step in dis.get_instructions(part) if step.opname.startswith("LOAD"))
+    loads = (
+        step for part in _code_objects(code) for step in dis.get_instructions(part) if step.opname.startswith("LOAD")
+    )
     return {step.argval for step in loads if "GLOBAL" in step.opname or "NAME" in step.opname}
 
 
-def _codes(code) -> Iterator[types.CodeType]:
+def _code_objects(code) -> Iterator[types.CodeType]:
     yield code
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
-            yield from _codes(const)
+            yield from _code_objects(const)

@@ -18,8 +18,9 @@ from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.budget import Limits, load_factor
 from course_utils.grading.judging.notebook_grader import Grader
-from course_utils.grading.judging.sandbox_client import Limits, ServerGone, load_factor
+from course_utils.grading.judging.sandbox_client import ServerGone
 from course_utils.grading.sandbox.policy import Layers, SandboxError, limit_memory
 from course_utils.grading.storage.journal import GAVE_UP
 from course_utils.grading.storage.record import Result
@@ -50,10 +51,10 @@ def cores() -> int:
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade (file, key) with so many processes; results come as they are ready. Raises SandboxError where no sandbox can be had."""
     with scratch("course-grade") as folder:
-        yield from _graded(found, plan, workers, str(folder))
+        yield from _results(found, plan, workers, str(folder))
 
 
-def _graded(found, plan, workers, folder):
+def _results(found, plan, workers, folder):
     waiting, source, members = deque(), iter(found), []
     try:
         while True:

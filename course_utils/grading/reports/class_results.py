@@ -29,7 +29,7 @@ def graded_class(
     for student, found in groupby((journal[key] for key in keys), key=lambda result: result.student):
         results = list(found)
         person = _with_canvas_id(roster.get(student) or Person(student), results)
-        chosen = _one_a_lesson(student, results, lessons)
+        chosen = _result_per_lesson(student, results, lessons)
         late = any(marked_late(result.file) for result in chosen)
         one = points.graded(person, chosen, settings, submitted(person, settings), overrides.get(student, NONE), late)
         strays = tuple(sorted({result.lesson for result in results} - {"", *lessons}))
@@ -44,7 +44,7 @@ def _with_canvas_id(person, results):
     return replace(person, other={"canvas_id": numbers.pop()} | person.other) if len(numbers) == 1 else person
 
 
-def _one_a_lesson(student, results: list[Result], lessons):
+def _result_per_lesson(student, results: list[Result], lessons):
     """Return the notebook of each lesson that counts, a stand-in where there is none, then what could not be graded.
 
     Of several for a lesson it is the one with most answers, the last among equals: an untouched copy does not win.
@@ -53,7 +53,7 @@ def _one_a_lesson(student, results: list[Result], lessons):
     for result in results:
         if result.lesson in lessons:
             other = chosen.get(result.lesson)
-            if other and _answered(other) > _answered(result):
+            if other and _number_answered(other) > _number_answered(result):
                 result, other = other, result
             if other:
                 remark = f"{other.file} is for the same lesson; of several the one with most answers is graded, or else the last."
@@ -66,12 +66,13 @@ def _one_a_lesson(student, results: list[Result], lessons):
             others.append(result)
     absent = [lesson for lesson in lessons if lesson not in chosen]
     stand_ins = [
-        Result("", student, "", lesson, why) for lesson, why in zip(absent, _why_absent(results, absent), strict=True)
+        Result("", student, "", lesson, why)
+        for lesson, why in zip(absent, _absence_sentences(results, absent), strict=True)
     ]
     return [*chosen.values(), *stand_ins, *(result for result in others if result.file)]
 
 
-def _why_absent(results, absent):
+def _absence_sentences(results, absent):
     """Return for each lesson without a notebook what is to be said of that; nothing where something else says it already."""
     files = [result for result in results if result.file]
     if not files:  # one sentence for all, such as "The folder holds no notebook."
@@ -83,6 +84,6 @@ def _why_absent(results, absent):
     return [f"Nothing was handed in for lesson {lesson}." for lesson in absent]
 
 
-def _answered(result):
+def _number_answered(result):
     """Return to how many tasks a notebook holds an answer, right or wrong."""
     return sum(verdict.state in ("passed", "failed", "error", TO_BE_READ) for verdict in result.verdicts)

@@ -60,10 +60,10 @@ Lesson = namedtuple("Lesson", "number points lost possible")  # what a student h
 NBGRADER = {
     "assignment": lambda one, lesson: lesson.number,
     "duedate": lambda one, lesson: "",
-    "timestamp": lambda one, lesson: _other(one, "submitted"),
+    "timestamp": lambda one, lesson: _roster_column(one, "submitted"),
     "student_id": lambda one, lesson: one.person.student,
-    "last_name": lambda one, lesson: _names(one)[1],
-    "first_name": lambda one, lesson: _names(one)[0],
+    "last_name": lambda one, lesson: _first_and_last_name(one)[1],
+    "first_name": lambda one, lesson: _first_and_last_name(one)[0],
     "email": lambda one, lesson: one.person.email,
     "raw_score": lambda one, lesson: lesson.points,
     "late_submission_penalty": lambda one, lesson: lesson.lost,
@@ -75,18 +75,20 @@ NBGRADER = {
 CANVAS_IDS = ("canvas_id", "id", "sis_user_id", "sis_login_id")
 CANVAS = {
     "Student": lambda one: one.person.name or one.person.student,
-    "ID": lambda one: _other(one, "canvas_id", "id"),
-    "SIS User ID": lambda one: _other(one, "sis_user_id"),
-    "SIS Login ID": lambda one: _other(one, "sis_login_id") if _other(one, *CANVAS_IDS) else one.person.student,
-    "Section": lambda one: _other(one, "section"),
+    "ID": lambda one: _roster_column(one, "canvas_id", "id"),
+    "SIS User ID": lambda one: _roster_column(one, "sis_user_id"),
+    "SIS Login ID": lambda one: (
+        _roster_column(one, "sis_login_id") if _roster_column(one, *CANVAS_IDS) else one.person.student
+    ),
+    "Section": lambda one: _roster_column(one, "section"),
 }
 # Of a student, headed as Moodle's own exports are; the points follow. Whoever imports the file maps the ID number or the e-mail address
 # to its field (docs.moodle.org, Grade import), where the case of an address counts.
 MOODLE = {
-    "First name": lambda one: _names(one)[0],
-    "Last name": lambda one: _names(one)[1],
+    "First name": lambda one: _first_and_last_name(one)[0],
+    "Last name": lambda one: _first_and_last_name(one)[1],
     "Username": lambda one: one.person.student,
-    "ID number": lambda one: _other(one, "id_number", "id"),
+    "ID number": lambda one: _roster_column(one, "id_number", "id"),
     "Email address": lambda one: one.person.email,
 }
 
@@ -136,13 +138,13 @@ def write_all(
             rows = list(verdicts(one, tasks))
             of_tasks = chain.from_iterable((its.points, verdict.state, verdict.mistake) for _, verdict, its in rows)
             grades([*(of(one) for of in GRADES.values()), *of_tasks, *(of(one) for of in SAID.values())])
-            for lesson in _lessons(one, rows):
+            for lesson in _lesson_points(one, rows):
                 nbgrader(of(one, lesson) for of in NBGRADER.values())
             gradebook([*(of(one) for of in CANVAS.values()), one.total])
             moodle([*(of(one) for of in MOODLE.values()), one.total])
-            scores.write((",\n" if i else "\n") + _json(_ags(one, rows, at)))
+            scores.write((",\n" if i else "\n") + _json(_ags_score(one, rows, at)))
             with opened(out / "gradescope" / f"{file_name(one.person.student)}.json") as file:
-                file.write(_json(_gradescope(one, rows), indent=1) + "\n")
+                file.write(_json(_gradescope_results(one, rows), indent=1) + "\n")
         scores.write("\n]\n")
     return paths
 
@@ -171,7 +173,7 @@ def file_name(student: str) -> str:
     return f"{readable}-{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 
-def _lessons(graded, rows):
+def _lesson_points(graded, rows):
     """Yield a Lesson each. What is lost for lateness is shared among lessons as their points are, to the cent."""
     lessons = by_lesson(rows)
     earned = [sum(points.points for *_, points in its) for _, its in lessons]
@@ -182,9 +184,9 @@ def _lessons(graded, rows):
         before += points
 
 
-def _names(graded):
+def _first_and_last_name(graded):
     """First and last name: the roster's columns, else split at a comma or the last blank."""
-    first, last = _other(graded, "first_name"), _other(graded, "last_name")
+    first, last = _roster_column(graded, "first_name"), _roster_column(graded, "last_name")
     if first or last:
         return first, last
     name = graded.person.name.strip()
@@ -192,17 +194,17 @@ def _names(graded):
     return first.strip(), last.strip()
 
 
-def _other(graded, *names):
+def _roster_column(graded, *names):
     """Return the roster's further column of one of these names, capitals, blanks and underscores aside, or ""."""
     plain = {re.sub(r"[\s_]", "", column).lower(): value for column, value in graded.person.other.items()}
     return next(filter(None, (plain.get(name.replace("_", "")) for name in names)), "")
 
 
-def _ags(graded, rows, at):
+def _ags_score(graded, rows, at):
     """Return one Score, as LTI Assignment and Grade Services 2.0 wants it POSTed to a line item's /scores."""
     to_look_at = problems(graded) or any(verdict.state == TO_BE_READ for _, verdict, _ in rows)
     score = {
-        "userId": clean(_other(graded, "lti_id", "lti_user_id", "user_id") or graded.person.student),
+        "userId": clean(_roster_column(graded, "lti_id", "lti_user_id", "user_id") or graded.person.student),
         "timestamp": at.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "activityProgress": "Completed" if handed_in(graded) else "Initialized",
         "gradingProgress": "PendingManual" if to_look_at else "FullyGraded",
@@ -213,14 +215,14 @@ def _ags(graded, rows, at):
     return score
 
 
-def _gradescope(graded, rows):
+def _gradescope_results(graded, rows):
     """Return the results.json of one submission, see https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format.
 
     `score` counts, not the tests' sum: it has lateness taken off.
     """
     return {
         "score": number(graded.total),
-        **_shown([*problems(graded), *on_the_whole(graded), *notes(graded, "remarks")]),
+        **_gradescope_output([*problems(graded), *on_the_whole(graded), *notes(graded, "remarks")]),
         "stdout_visibility": "hidden",
         "tests": [_gradescope_test(*row) for row in rows],
     }
@@ -235,11 +237,11 @@ def _gradescope_test(task, verdict, points):
         "score": number(points.points),
         "max_score": number(points.possible),
         **status,
-        **_shown([f"{verdict.state}: {texts[0]}", *texts[1:], *[f"Hint: {first_hint}"] * bool(first_hint)]),
+        **_gradescope_output([f"{verdict.state}: {texts[0]}", *texts[1:], *[f"Hint: {first_hint}"] * bool(first_hint)]),
     }
 
 
-def _shown(texts):
+def _gradescope_output(texts):
     """Return texts as Gradescope shows them to a student, a line each."""
     output = "\n".join(fitted(text) for text in texts if text)
     return {"output": output, "output_format": "text", "visibility": "visible"}

@@ -35,7 +35,7 @@ def feedback(graded: Graded, tasks: list) -> str:
     """
     rows = list(verdicts(graded, tasks))
     name = graded.person.name or graded.person.student
-    lessons = [(lesson, its, _nothing(graded, lesson, its)) for lesson, its in by_lesson(rows)]
+    lessons = [(lesson, its, _why_nothing_judged(graded, lesson, its)) for lesson, its in by_lesson(rows)]
     judged = [row for _, its, nothing in lessons if not nothing for row in its]
     return template("feedback.html").render(
         title=f"Feedback for {name}",
@@ -52,7 +52,7 @@ def feedback(graded: Graded, tasks: list) -> str:
     )
 
 
-def _nothing(graded, lesson, rows):
+def _why_nothing_judged(graded, lesson, rows):
     """Return what is said of a lesson of which nothing was judged and no points were set, as nothing could be read or was handed in; else ""."""
     judged = any(result.verdicts for result in graded.results if result.lesson == lesson)
     if judged or any(from_instructor(points) for _, _, points in rows):

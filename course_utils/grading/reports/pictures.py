@@ -17,14 +17,14 @@ def shown(pictures: Iterable[bytes], left: int) -> list[str]:
     """Return the pictures that a page may show, as addresses that hold them, in as many characters as are left there."""
     taken, left = [], min(left, ANSWER_AT_MOST)
     for data in pictures:
-        address = _address(data)
+        address = _data_address(data)
         if 0 < len(address) <= left:
             taken.append(address)
             left -= len(address)
     return taken
 
 
-def _address(data):
+def _data_address(data):
     """Return a picture as a data: address, "" for what is none that may be shown."""
     kind = next((kind for start, kind in KINDS.items() if data.startswith(start)), "")
     width, height = {"png": _size_of_png, "gif": _size_of_gif, "jpeg": _size_of_jpeg}[kind](data) if kind else (0, 0)

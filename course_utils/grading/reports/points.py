@@ -24,10 +24,10 @@ MARKED_LATE = (
 def score(result: Result, settings: Settings) -> tuple[Points, ...]:
     """Return the points of one result, for the tasks and questions of its lesson that count, in their order."""
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
-    return tuple(_of(task, verdicts.get(task.id), settings) for task in settings.counted(result.lesson))
+    return tuple(_points_of(task, verdicts.get(task.id), settings) for task in settings.counted(result.lesson))
 
 
-def _of(task, verdict, settings):
+def _points_of(task, verdict, settings):
     possible = settings.worth(task)
     share, explanation = share_of(task, verdict)
     if verdict is not None and verdict.hazard and settings.hazard_share < 1:
@@ -35,7 +35,7 @@ def _of(task, verdict, settings):
     if verdict is not None and verdict.borrowed and not settings.reference_counts:
         share, explanation = (
             Decimal(0),
-            f"it calls the course's own `{verdict.borrowed}`, which this exercise does not offer.",
+            f"it calls the course's own `{verdict.borrowed}`, which this task does not offer.",
         )
     explained = f"{_number_text(share * 100)}% of the points: {explanation}" if explanation and possible else ""
     return Points(task.id, float(_rounded(share * possible)), float(_rounded(possible)), explained)
@@ -78,13 +78,13 @@ def graded(
     # A file that could not be graded is for no lesson that counts.
     counted = [result for result in results if not (result.file and result.problem)]
     in_words = {question.id for question in settings.written}
-    by_task = {p.task: _by_hand(p, override, in_words) for result in counted for p in score(result, settings)}
+    by_task = {p.task: _set_by_hand(p, override, in_words) for result in counted for p in score(result, settings)}
     earned = sum((Decimal(str(points.points)) for points in by_task.values()), Decimal(0))
     possible = sum((Decimal(str(points.possible)) for points in by_task.values()), Decimal(0))
     handed_in = any(result.file for result in results)
     if override.deadline and settings.deadline:
         settings = replace(settings, deadline=override.deadline)
-    late, lost = _lateness(settings, submitted, earned, possible) if handed_in else ("", Decimal(0))
+    late, lost = _late_sentence_and_loss(settings, submitted, earned, possible) if handed_in else ("", Decimal(0))
     late_unknown = marked_late and submitted is None and settings.deadline is not None and override.deadline is None
     late = MARKED_LATE if late_unknown else late
     if override.deadline:
@@ -102,7 +102,7 @@ def graded(
     )
 
 
-def _by_hand(points, override, in_words):
+def _set_by_hand(points, override, in_words):
     """Return the points of a task as the instructor has set them, with the comment; what grading gave is kept beside.
 
     Of an answer in words grading gave nothing: it has been read.
@@ -116,13 +116,13 @@ def _by_hand(points, override, in_words):
     return replace(points, points=awarded, explanation="", graded=points.points, comment=comment)
 
 
-def _lateness(settings, submitted, earned, possible):
+def _late_sentence_and_loss(settings, submitted, earned, possible):
     """Return the sentence and the points lost, never more than were earned."""
     if submitted is None or settings.deadline is None:
         return "", Decimal(0)
     if (submitted - BEGIN) - (settings.deadline - BEGIN) <= timedelta(minutes=float(settings.grace)):
         return "", Decimal(0)
-    over = _by_the_clock(submitted, settings) - _by_the_clock(settings.deadline, settings)
+    over = _class_time(submitted, settings) - _class_time(settings.deadline, settings)
     days = max(1, -(-over // timedelta(days=1)))
     late = f"{days} day{'s' * (days != 1)} late"
     if settings.none_after is not None and over > timedelta(days=float(settings.none_after)):
@@ -137,7 +137,7 @@ def _lateness(settings, submitted, earned, possible):
     )
 
 
-def _by_the_clock(time, settings):
+def _class_time(time, settings):
     """Return what the clock of the class shows: a day is one from a time to the same time, also where summer time ends in between."""
     return time.astimezone(settings.zone or settings.deadline.tzinfo).replace(tzinfo=None)
 

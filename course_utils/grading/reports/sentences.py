@@ -59,7 +59,7 @@ def _no_verdict(graded, task):
     lesson = task.id.partition(".")[0]
     files = [result for result in graded.results if result.file and result.lesson in (lesson, "")]
     if any(result.problem for result in files):
-        return Verdict(task.id, "not run", message=f"No notebook of lesson {lesson} could be read.")
+        return Verdict(task.id, "not run", message=f"No notebook of lesson {lesson} could be graded.")
     if any(result.lesson for result in files):
         nothing = f"No text cell begins with **{ANSWER} {task.id}:** and goes on." if isinstance(task, Written) else ""
         return Verdict(task.id, "missing", message=nothing)
@@ -70,7 +70,7 @@ def on_task(verdict: Verdict, points: Points) -> list[str]:
     """Return what a student reads on a task: why it has its state, then what explains the points, then what was noted."""
     by_hand = points.graded is not None
     set_so = f"Your instructor has set these points; the grading gave {number(points.graded)}." if by_hand else ""
-    texts = (why(verdict), points.explanation, set_so, _says(points.comment), verdict.note)
+    texts = (why(verdict), points.explanation, set_so, _comment_sentence(points.comment), verdict.note)
     return [text for text in texts if text]
 
 
@@ -117,7 +117,7 @@ def passed_in_words(rows: list[tuple]) -> str:
 
 def on_the_whole(graded: Graded) -> list[str]:
     """Return the sentence on lateness and the instructor's comment, where there are any."""
-    return [text for text in (graded.late, _says(graded.comment)) if text]
+    return [text for text in (graded.late, _comment_sentence(graded.comment)) if text]
 
 
 def problems(graded: Graded, of_files: bool = False) -> list[str]:
@@ -152,5 +152,5 @@ def on_stranger(graded: Graded) -> list[str]:
     ] * bool(name)
 
 
-def _says(comment):
+def _comment_sentence(comment):
     return comment and f"Your instructor says: {comment}"

@@ -133,7 +133,7 @@ class TaskTally:
 
     def _compare(self, verdict, who):
         self.fingerprints += 1
-        key = _key(verdict.fingerprint)
+        key = _fingerprint_key(verdict.fingerprint)
         entry = self.answers.get(key)
         if isinstance(entry, tuple):
             self._found_group(key, entry, verdict, who)
@@ -164,7 +164,7 @@ class TaskTally:
 
         `own`: the course's answer; whoever gives that is a group, however many they are.
         """
-        most, its_key = max(NEVER_MANY, self.fingerprints / 5), _key(fingerprint(own))
+        most, its_key = max(NEVER_MANY, self.fingerprints / 5), _fingerprint_key(fingerprint(own))
         found = {key: group for key, group in self.answers.items() if isinstance(group, Group)}
         known, alone = found.pop(its_key, None), self.answers.get(its_key)
         if isinstance(alone, tuple) and len(substance(own)) >= SHORT:
@@ -266,5 +266,5 @@ def substance(code: str) -> str:
     )
 
 
-def _key(fingerprint):
+def _fingerprint_key(fingerprint):
     return hashlib.sha256(fingerprint.encode("utf-8", "surrogatepass")).digest()[:12]

@@ -20,7 +20,7 @@ def write_term(results: list[Path], out: Path) -> list[Path]:
     possible, names, points = {}, {}, {}  # by column; by student; by student and column
     for folder in dict.fromkeys(results):
         header, rows = _grades(folder)
-        column = _unique(_lessons(header) or folder.name, folder, possible)
+        column = _unique_title(_lessons_text(header) or folder.name, folder, possible)
         possible[column] = max((float(row["possible"]) for row in rows), default=0.0)
         for row in rows:
             student = from_cell(row["student"])
@@ -68,13 +68,13 @@ def _grades(folder):
         ) from None
 
 
-def _lessons(header):
+def _lessons_text(header):
     """Return such as "Lesson 03", from the columns of tasks."""
     numbers = sorted({name.partition(".")[0] for name in header if name.endswith(" points") and "." in name})
     return f"Lesson{'s' * (len(numbers) > 1)} {', '.join(numbers)}" if numbers else ""
 
 
-def _unique(title, folder, taken):
+def _unique_title(title, folder, taken):
     """Return a title that no other folder has: with the folder's name, with its whole path, or with a number."""
     names = [title, f"{title} ({folder.name})", f"{title} ({folder.as_posix()})"]
     numbered = (f"{title} ({n})" for n in count_from(2))

@@ -44,38 +44,25 @@ from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import kind_of_answer, marked, plain, run
 from course_utils.grading.sandbox import policy, protocol, seccomp, stand_ins
 
-USED_BY_ANSWERS = (
-    *(
-        "abc",
-        "collections",
-        "copy",
-        "dataclasses",
-        "enum",
-        "functools",
-        "heapq",
-        "importlib.util",
-        "inspect",
-        "itertools",
-    ),
-    *("json", "logging", "math", "operator", "pathlib", "pprint", "random", "re", "statistics", "string", "subprocess"),
-    *(
-        "textwrap",
-        "time",
-        "timeit",
-        "traceback",
-        "typing",
-        "unittest",
-        "warnings",
-        "numpy",
-        "numpy.random",
-        "numpy.testing",
-    ),
-)
-TOLD = ("PATH", "HOME", "LANG", "MPLBACKEND", "COURSE_PROGRESS")  # of the environment, to answers
+USED_BY_ANSWERS = """
+    abc collections copy dataclasses enum functools heapq importlib.util inspect itertools json logging math operator pathlib pprint random
+    re statistics string subprocess textwrap time timeit traceback typing unittest warnings numpy numpy.random numpy.testing
+""".split()
+# Modules behind a notebook's checks, nbgrader's and the doctor's too. Others are put in their place, with these functions, which do nothing.
+REPLACED = {
+    "course_utils.learner": "",
+    "course_utils.learner.notebook": "hint solution play progress predict reveal",
+    "course_utils.learner.train_answers": "train_own",
+    "course_utils.commands.doctor": "doctor",
+    "course_utils.grading.handing_out.nbgrader": "grade",
+    "course_utils.models.attention_report": "report",  # lesson 20's own trains for ten seconds
+    "course_utils.models.attention_properties": "",
+}
+ENVIRONMENT = ("PATH", "HOME", "LANG", "MPLBACKEND", "COURSE_PROGRESS")  # the variables that answers see
 STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
 REMEMBERED = 2**26  # bytes of questions to candidates, with their answers
 GUESSES_AT_MOST = 200  # of what a function gives; they cross with every request
-SAID_AT_MOST = 100  # answers to questions, and characters of one
+SAID_AT_MOST = 200  # answers to questions, and characters of one
 MESSAGE_AT_MOST = 200  # characters kept of an exception's text, which may hold the inputs
 SECONDS_TO_DEFINE = 0.3  # what is in a cell that failed
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -116,7 +103,7 @@ def main() -> None:
 def scrub(data: str) -> None:
     """Scrub argv and environment of all paths except the data mirror."""
     sys.argv[:], sys.orig_argv[:] = [""], [sys.executable]
-    environment = {name: os.environ[name] for name in TOLD if name in os.environ}
+    environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     os.environ.clear()
     os.environ.update(environment | ({"COURSE_DATA_MIRROR": data} if data else {}))
     matplotlib.get_configdir = matplotlib.get_cachedir = lambda: "/"
@@ -124,7 +111,7 @@ def scrub(data: str) -> None:
 
 def warm_up(offered: stand_ins.Offers) -> None:
     """Import and use once whatever answers import late, so that no submission waits for it."""
-    for name in (*USED_BY_ANSWERS, *_of_the_course()):
+    for name in (*USED_BY_ANSWERS, *_figure_modules()):
         importlib.import_module(name)
     import matplotlib.pyplot as plt
     from torch.nn import functional as F
@@ -132,7 +119,7 @@ def warm_up(offered: stand_ins.Offers) -> None:
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     torch.set_num_threads = lambda threads: None  # there are none to be had, and asking for them ends the process
-    torch.compile = _as_it_is  # it would start a compiler; what is compiled computes the same
+    torch.compile = _uncompiled  # it would start a compiler; what is compiled computes the same
     layer = torch.nn.Linear(3, 3)
     optimizer = torch.optim.Adam(layer.parameters())
     loss = F.scaled_dot_product_attention(*[layer(torch.randn(1, 2, 3))] * 3).pow(2).sum()
@@ -148,9 +135,9 @@ def warm_up(offered: stand_ins.Offers) -> None:
     rehearse(offered)
 
 
-def _as_it_is(model=None, **options):
+def _uncompiled(model=None, **options):
     """Stand in for `torch.compile`, as a call and as a decorator."""
-    return model if model is not None else _as_it_is
+    return model if model is not None else _uncompiled
 
 
 REHEARSAL = """
@@ -175,8 +162,8 @@ def rehearse(offered: stand_ins.Offers) -> None:
     for gradient in (False, True) * 10:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
-        answers._cell(1, REHEARSAL, 10, 10)
-        unpack(pack(answers._run(None, "answer", 10, unpack(pack(cases)))))
+        answers._run_cell(1, REHEARSAL, 10, 10)
+        unpack(pack(answers._run_answer(None, "answer", 10, unpack(pack(cases)))))
 
 
 def use_huge_pages() -> None:
@@ -190,33 +177,23 @@ def use_huge_pages() -> None:
                 libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), MADV_COLLAPSE)
 
 
-def _of_the_course():
+def _figure_modules():
     """Return the modules of the course that a notebook may well use, by name."""
     for found in pkgutil.iter_modules([str(policy.PACKAGE / "figures")]):
         yield f"course_utils.figures.{found.name}"
 
 
 def _replace_check_modules():
-    """Put modules in place of those behind a notebook's checks, nbgrader's and the doctor's too: they do nothing, at once.
+    """Put modules in place of the REPLACED, whose functions do nothing, at once.
 
     But for `check`, which keeps what it is given: the answer to a task, which runs when its cell has ended, and those to questions.
     """
-    learner, module = types.ModuleType("course_utils.learner"), types.ModuleType("course_utils.learner.notebook")
+    for name, functions in REPLACED.items():
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(dict.fromkeys(functions.split(), _do_nothing))
+    learner, module = sys.modules["course_utils.learner"], sys.modules["course_utils.learner.notebook"]
     learner.notebook, learner.__path__ = module, []
-    graded = types.ModuleType("course_utils.grading.handing_out.nbgrader")
-    graded.grade = lambda task_id=None, answer=None, points=None: None
-    doctor = types.ModuleType("course_utils.commands.doctor")
-    doctor.doctor = lambda: None
-    own = types.ModuleType("course_utils.learner.train_answers")
-    own.train_own = lambda *parts, **named: None
-    attention_report, attention_properties = (
-        types.ModuleType(f"course_utils.models.{name}") for name in ("attention_report", "attention_properties")
-    )
-    attention_report.report = lambda *args, **named: None  # lesson 20's own report trains for ten seconds
-    attention_properties.PROMISES = {}
-    stand_ins = learner, module, graded, doctor, own, attention_report, attention_properties
-    sys.modules.update({stand_in.__name__: stand_in for stand_in in stand_ins})
-
+    sys.modules["course_utils.models.attention_properties"].PROMISES = {}
     module.given, module.answers, module.just_given = {}, {}, []
 
     def check(task_id=None, answer=None, seed=None, *more, **unknown):
@@ -230,11 +207,11 @@ def _replace_check_modules():
             module.answers[task_id[:SAID_AT_MOST]] = answer, seed
         return types.SimpleNamespace(state="not attempted", mistake=None, kind=None, message="")
 
-    def nothing(*args, **named):
-        return None
-
     module.check = check
-    module.hint = module.solution = module.play = module.progress = module.predict = module.reveal = nothing
+
+
+def _do_nothing(*args, **named):
+    return None
 
 
 def _as_number(answer):
@@ -258,7 +235,7 @@ def serve(
             pid = os.fork()
             if pid == 0:
                 control.close()
-                _child(*pipes, layers, memory, cpu_seconds, offered)
+                _run_child(*pipes, layers, memory, cpu_seconds, offered)
             for pipe in pipes:
                 os.close(pipe)
             control.sendall(STARTED.pack(pid))
@@ -272,7 +249,7 @@ def serve(
             return
 
 
-def _child(requests, replies, layers, memory, cpu_seconds, offered):
+def _run_child(requests, replies, layers, memory, cpu_seconds, offered):
     """Do what a forked process does, to its end."""
     try:
         os.dup2(requests, 3)
@@ -292,8 +269,7 @@ def make_deterministic() -> None:
     os.getpid = os.getppid = lambda: 1
 
 
-def _shown(*objects, **options):
-    """Stand in for `display`."""
+def _display(*objects, **options):
     print(*objects)
 
 
@@ -306,8 +282,7 @@ class Answers:
         self._remembered = 0  # bytes
         self._module, self._futures = types.ModuleType("__main__"), 0
         shell = Shell(self._module.__dict__)
-        nothing = lambda *args, **named: None  # noqa: E731
-        self._module.__dict__.update(get_ipython=lambda: shell, display=_shown, exit=nothing, quit=nothing)
+        self._module.__dict__.update(get_ipython=lambda: shell, display=_display, exit=_do_nothing, quit=_do_nothing)
         sys.modules["__main__"] = self._module
         sys.stdout = sys.stderr = _Nowhere()
         sys.stdin = io.StringIO()
@@ -322,12 +297,12 @@ class Answers:
             if isinstance(request, dict) and "do" in request:
                 do = request.pop("do")
                 if do == "cell":
-                    self._reply(self._cell(**request))
+                    self._reply(self._run_cell(**request))
                 elif do == "offer":
                     self._offered.put(**request)
                     self._reply({})
                 else:
-                    self._reply(self._run(**request, cases=protocol.read(self._requests)[1]))
+                    self._reply(self._run_answer(**request, cases=protocol.read(self._requests)[1]))
 
     def _reply(self, value):
         body = pack(value)
@@ -336,7 +311,7 @@ class Answers:
             body = pack({"outcomes": values})
         protocol.write(self._replies, self._nonce, body)
 
-    def _cell(self, number, source, seconds, waiting, statements=None):
+    def _run_cell(self, number, source, seconds, waiting, statements=None):
         """Run a cell as a notebook does, statement by statement.
 
         One that fails is passed over: what stops it here, such as a package that is missing, may have worked where it was written. Of a
@@ -360,29 +335,29 @@ class Answers:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             with time_limit(seconds, waiting):
-                rest = _compiled(source, name, self._futures | ast.PyCF_ONLY_AST).body[:statements]
+                rest = _cell_code(source, name, self._futures | ast.PyCF_ONLY_AST).body[:statements]
                 for done, node in enumerate(rest[:], 1):
                     rest.pop(0)
                     try:
-                        self._statement(node, name)
+                        self._run_statement(node, name)
                     except Exception as error:
-                        outcome["failed"] = outcome["failed"] or _told(error)
+                        outcome["failed"] = outcome["failed"] or _error_text(error)
                     after = None if all(isinstance(later, ast.Expr) for later in rest) else done
                     checked.update(dict.fromkeys(given[:SAID_AT_MOST], after))
                     given.clear()
         except TimeIsUp:
             outcome["late"] = True
         except BaseException as error:
-            outcome["failed"] = outcome["failed"] or _told(error)
+            outcome["failed"] = outcome["failed"] or _error_text(error)
         with contextlib.suppress(BaseException), time_limit(SECONDS_TO_DEFINE):
             for node in rest:
                 with contextlib.suppress(Exception):
                     if isinstance(node, DEFINITIONS):
-                        self._statement(node, name)
+                        self._run_statement(node, name)
         answered = plain(sys.modules["course_utils.learner.notebook"].answers)
         return outcome | {"missed": self._offered.missed, "answered": answered, "checked": checked}
 
-    def _statement(self, node, name):
+    def _run_statement(self, node, name):
         """Run one statement of a cell, which may await something, as in a notebook."""
         flags = self._futures | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         code = compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
@@ -394,7 +369,7 @@ class Answers:
             except StopIteration:
                 break
 
-    def _run(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
+    def _run_answer(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
         """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is.
 
         With a task's id, what `check` was given for it is run; where that is no such thing, and without an id, what stands under the name.
@@ -410,11 +385,11 @@ class Answers:
         tracer = CallTracer()
         with warnings_stay_warnings():
             outcomes = run(
-                answer, cases, seconds, lambda key: marked(self._candidate(key)), tracer=tracer, waiting=waiting
+                answer, cases, seconds, lambda key: marked(self._candidate_proxy(key)), tracer=tracer, waiting=waiting
             )
         return {"outcomes": outcomes, "unwatched": tracer.ended}
 
-    def _candidate(self, key):
+    def _candidate_proxy(self, key):
         """Return a function that stays on the other side: its arguments go there, its value or exception comes back.
 
         Where gradients are kept of an argument and the value is one number, its gradients come too. Functions among the arguments
@@ -504,7 +479,7 @@ class _WithGradients(torch.autograd.Function):
         return None, None, *(None if of_one is None else upstream.sum() * of_one for of_one in ctx.gradients)
 
 
-def _compiled(source, name, flags=0):
+def _cell_code(source, name, flags=0):
     """Return a cell's code. What is no Python, such as %time and !ls, becomes calls of the `Shell`, by IPython's own rules."""
     try:
         return compile(source, name, "exec", flags, dont_inherit=True)
@@ -529,12 +504,12 @@ class Shell:
 
     def run_cell_magic(self, name, line, cell):
         if name in protocol.MAGICS:
-            exec(_compiled(cell, f"%%{name}"), self._names)
+            exec(_cell_code(cell, f"%%{name}"), self._names)
 
     def run_cell(self, source, *more, **options):
         """Run a cell that is given as text. As in a notebook, an error in it stops nothing below."""
         try:
-            exec(_compiled(source, "run_cell"), self._names)
+            exec(_cell_code(source, "run_cell"), self._names)
         except Exception as error:
             return types.SimpleNamespace(success=False, result=None, error_in_exec=error)
         return types.SimpleNamespace(success=True, result=None, error_in_exec=None)
@@ -545,7 +520,7 @@ class Shell:
         return []
 
     def __getattr__(self, name):
-        return lambda *args, **named: None
+        return _do_nothing
 
 
 class _Nowhere(io.TextIOBase):
@@ -555,7 +530,7 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
-def _told(error):
+def _error_text(error):
     with contextlib.suppress(Exception):
         return f"{type(error).__name__}: {str(error)[:MESSAGE_AT_MOST]}"
     return type(error).__name__

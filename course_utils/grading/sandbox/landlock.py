@@ -22,7 +22,7 @@ def version() -> int:
     """Return Landlock's version in this kernel, 0 where there is none."""
     if not hasattr(os, "O_PATH"):  # not Linux
         return 0
-    return max(_call(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_ONLY), 0)
+    return max(_system_call(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_ONLY), 0)
 
 
 def rules(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterable[str] = ()) -> int:
@@ -41,7 +41,7 @@ def rules(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterab
         raise OSError("this kernel has no Landlock")
     rights = (1 << FILE_RIGHTS_BY_ABI[min(abi, 5)]) - 1
     attributes = struct.pack("QQQ", rights, TCP_RIGHTS, SCOPES)[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    ruleset = _check(_call(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0))
+    ruleset = _check(_system_call(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0))
     try:
         for paths, allowed in (
             (readable, READ_FILE | READ_DIR),
@@ -49,7 +49,7 @@ def rules(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterab
             (folders, READ_DIR),
         ):
             for path in paths:
-                _add(ruleset, path, allowed & rights)
+                _add_rule(ruleset, path, allowed & rights)
     except BaseException:
         os.close(ruleset)
         raise
@@ -60,12 +60,12 @@ def lock(ruleset: int) -> None:
     """Restrict this process, for good, and all that it starts, to what the rules allow; their descriptor is closed. Raises OSError."""
     try:
         _check(ctypes.CDLL(None, use_errno=True).prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
-        _check(_call(RESTRICT_SELF, ruleset, 0))
+        _check(_system_call(RESTRICT_SELF, ruleset, 0))
     finally:
         os.close(ruleset)
 
 
-def _add(ruleset, path, allowed):
+def _add_rule(ruleset, path, allowed):
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -75,12 +75,12 @@ def _add(ruleset, path, allowed):
             allowed &= ~READ_DIR
         rule = struct.pack("=Qi", allowed, place)
         if allowed:
-            _check(_call(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
+            _check(_system_call(ADD_RULE, ruleset, PATH_BENEATH, rule, 0))
     finally:
         os.close(place)
 
 
-def _call(number, *arguments):
+def _system_call(number, *arguments):
     return ctypes.CDLL(None, use_errno=True).syscall(number, *arguments)
 
 

@@ -109,30 +109,30 @@ def readable(hidden=(), data=()) -> list[str]:
         hidden: files and folders that may not be read even where they lie in one of those, such as the submissions.
         data: the files of the real data sets, not the folder that they are in, which may hold anything.
     """
-    roots = {os.path.realpath(root) for root in (*_libraries(), *SYSTEM, *data)}
-    secret = [*_of_the_course(), *(os.path.realpath(path) for path in hidden)]
-    shown = [path for root in sorted(roots) for path in _without(root, secret)]
+    roots = {os.path.realpath(root) for root in (*_library_folders(), *SYSTEM, *data)}
+    secret = [*_course_copies(), *(os.path.realpath(path) for path in hidden)]
+    shown = [path for root in sorted(roots) for path in _paths_without(root, secret)]
     return shown + public()
 
 
 @functools.cache
-def _of_the_course():
+def _course_copies():
     """Return the course's packages, every other copy of them that is installed where a learner's code may read, and what else holds answers."""
     found = {str(PACKAGE.with_name(name)) for name in PACKAGES}
-    for root in {os.path.realpath(root) for root in (*_libraries(), "/usr/lib", "/usr/lib64", "/usr/local/lib")}:
+    for root in {os.path.realpath(root) for root in (*_library_folders(), "/usr/lib", "/usr/lib64", "/usr/local/lib")}:
         for name in (*PACKAGES, *ANSWERS_OF_OTHERS):
-            found |= {os.path.realpath(place) for place in _named(root, name, DEPTH_OF_COPIES)}
+            found |= {os.path.realpath(place) for place in _folders_named(root, name, DEPTH_OF_COPIES)}
     return sorted(found)
 
 
-def _named(folder, name, depth):
+def _folders_named(folder, name, depth):
     """Give the folders of that name below a folder, and down to so many levels deeper."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name == name:
                 yield entry.path
             elif depth and entry.is_dir(follow_symlinks=False):
-                yield from _named(entry.path, name, depth - 1)
+                yield from _folders_named(entry.path, name, depth - 1)
 
 
 def public() -> list[str]:
@@ -143,7 +143,7 @@ def public() -> list[str]:
     return [*(str(folder / "__init__.py") for folder in sorted(above)), *(str(PACKAGE / part) for part in PUBLIC)]
 
 
-def _libraries():
+def _library_folders():
     """Folders of Python's own libraries and of installed packages."""
     paths = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths.append(str(Path(find_spec("torch").origin).parents[1]))  # wherever it was installed
@@ -152,16 +152,18 @@ def _libraries():
     return [path for path in (*paths, *bases, *site.getsitepackages()) if os.path.isdir(path)]
 
 
-def _without(root, secret):
+def _paths_without(root, secret):
     """`root`, or where something secret lies beneath it, everything in it but that."""
-    if any(_within(root, path) for path in secret):
+    if any(_is_within(root, path) for path in secret):
         return []
-    if not any(_within(path, root) for path in secret):
+    if not any(_is_within(path, root) for path in secret):
         return [root]
-    return [path for entry in sorted(os.scandir(root), key=lambda e: e.name) for path in _without(entry.path, secret)]
+    return [
+        path for entry in sorted(os.scandir(root), key=lambda e: e.name) for path in _paths_without(entry.path, secret)
+    ]
 
 
-def _within(path, folder):
+def _is_within(path, folder):
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
@@ -174,11 +176,13 @@ def command(layers: Layers, program: list[str], hidden=(), data=()) -> list[str]
     """Return the command line that starts `program`, inside bubblewrap where it is among the layers."""
     if not layers.bubblewrap:
         return program
-    shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_libraries(), "/usr", *data)}
+    shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_library_folders(), "/usr", *data)}
     binds = [option for path in sorted(shown) for option in ("--ro-bind", path, path)]
     for path in ("/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", *SYSTEM_FACTS):
         binds += ["--ro-bind-try", path, path]
-    masks = [option for path in (*map(os.path.realpath, hidden), *_of_the_course()) for option in _mask(path, shown)]
+    masks = [
+        option for path in (*map(os.path.realpath, hidden), *_course_copies()) for option in _mask_options(path, shown)
+    ]
     shown_again = [option for path in public() for option in ("--ro-bind", path, path)]
     alone = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--chdir", "/"]
     return [
@@ -198,9 +202,9 @@ def command(layers: Layers, program: list[str], hidden=(), data=()) -> list[str]
     ]
 
 
-def _mask(path, shown):
+def _mask_options(path, shown):
     """Options that put an empty folder or file over a path, where it would be seen."""
-    if not any(_within(path, root) for root in shown):
+    if not any(_is_within(path, root) for root in shown):
         return []
     return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
 
@@ -212,7 +216,7 @@ def rules(layers: Layers, hidden=(), data=()) -> int | None:
     """
     if not layers.landlock:
         return None
-    listed = [path for path in _libraries() if os.path.isdir(path)]
+    listed = [path for path in _library_folders() if os.path.isdir(path)]
     return landlock.rules(readable(hidden, data), DEVICES, [*listed, str(PACKAGE)])
 
 
@@ -224,7 +228,7 @@ def lock_server(layers: Layers, ruleset: int | None = None) -> None:
         ruleset: from `rules`.
     """
     for name, most in (("NOFILE", 64), ("STACK", 2**26), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
-        _limit(name, most)
+        _set_limit(name, most)
     if layers.seccomp:
         seccomp.libc().prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is nobody's to read or write
     if ruleset is not None:
@@ -243,10 +247,10 @@ def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None
         cpu_seconds: after which the kernel kills it.
     """
     for name, most in {**memory, "CPU": cpu_seconds}.items():
-        _limit(name, most)
+        _set_limit(name, most)
     if layers.seccomp:
         seccomp.libc().prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: it never outlives the server
-        _limit("NPROC", 0)
+        _set_limit("NPROC", 0)
         seccomp.lock(_may_write(layers))
 
 
@@ -271,7 +275,7 @@ def memory_limits(more: int) -> dict[str, int]:
 def limit_memory(more: int) -> None:
     """Let this process, and what it starts, take so many bytes more than it has, for good."""
     for name, most in memory_limits(more).items():
-        _limit(name, most)
+        _set_limit(name, most)
 
 
 @contextmanager
@@ -287,7 +291,7 @@ def limited_memory(more: int):
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def _limit(name, most):
+def _set_limit(name, most):
     kind = getattr(resource, f"RLIMIT_{name}", None)
     if kind is not None:
         with suppress(ValueError, OSError):  # unknown to this system

@@ -45,20 +45,20 @@ def write(pipe: int, nonce: bytes, body: bytes, deadline: float | None = None) -
 
 def read(pipe: int) -> tuple[bytes, object]:
     """Read a request, in a learner's process: its nonce and its value. Raises Closed."""
-    head = _exactly(pipe, 8 + NONCE)
-    return head[8:], unpack(_exactly(pipe, int.from_bytes(head[:8], "big")))
+    head = _read_exactly(pipe, 8 + NONCE)
+    return head[8:], unpack(_read_exactly(pipe, int.from_bytes(head[:8], "big")))
 
 
 def read_reply(pipe: int, nonce: bytes, deadline: float) -> bytes:
     """Read a reply, on the trusted side; it is still packed. Raises Closed, Late (past `deadline` of time.monotonic) or Garbled."""
-    head = _exactly(pipe, 8 + NONCE, deadline)
+    head = _read_exactly(pipe, 8 + NONCE, deadline)
     size = int.from_bytes(head[:8], "big")
     if size > LARGEST or head[8:] != nonce:
         raise Garbled
-    return _exactly(pipe, size, deadline)
+    return _read_exactly(pipe, size, deadline)
 
 
-def understood(body: bytes) -> object:
+def unpack_reply(body: bytes) -> object:
     """Return a reply's value. Raises Garbled."""
     try:
         return unpack(body)
@@ -66,7 +66,7 @@ def understood(body: bytes) -> object:
         raise Garbled from None
 
 
-def _exactly(pipe, size, deadline=None):
+def _read_exactly(pipe, size, deadline=None):
     """`size` bytes. A deadline holds for all of them together, however slowly they drip."""
     received = bytearray()
     while len(received) < size:

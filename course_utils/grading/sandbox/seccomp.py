@@ -96,19 +96,19 @@ def filter_for(machine: str, may_write: bool = True) -> list[tuple[int, int, int
     ]
     for name, number in numbers.items():
         if name in ONLY_WITH:
-            program += _only_with(number, *ONLY_WITH[name])
+            program += _argument_instructions(number, *ONLY_WITH[name])
         elif name in ("open", "openat") and not may_write:
             flags = ARGUMENTS + 8 * (1 if name == "open" else 2)
             inside = [(LOAD, 0, 0, flags), (ANY_BIT, 0, 1, O_WRITES), (RETURN, 0, 0, DENY), (RETURN, 0, 0, ALLOW)]
             program += [(EQUAL, 0, len(inside), number), *inside]
         elif name == "mmap":
-            program += _only_counted(number)
+            program += _mmap_instructions(number)
         else:
             program += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
     return [*program, (RETURN, 0, 0, DENY)]
 
 
-def _only_counted(number):
+def _mmap_instructions(number):
     """Instructions that allow mmap, but for memory that RLIMIT_DATA does not count: shared, of a stack, of huge pages."""
     inside = [
         (LOAD, 0, 0, ARGUMENTS + 8 * 3),
@@ -121,7 +121,7 @@ def _only_counted(number):
     return [(EQUAL, 0, len(inside), number), *inside]
 
 
-def _only_with(number, argument, values):
+def _argument_instructions(number, argument, values):
     """Instructions that allow a call when both halves of one argument are those of a value, and refuse it otherwise."""
     place = ARGUMENTS + 8 * argument  # little-endian: the lower half comes first
     inside = [(LOAD, 0, 0, place + 4), (EQUAL, 1, 0, 0), (RETURN, 0, 0, DENY), (LOAD, 0, 0, place)]

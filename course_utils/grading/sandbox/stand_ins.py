@@ -69,7 +69,7 @@ class StandIn:
     def __init__(self, offers, module, name):
         vars(self).update(_offers=offers, _module=module, _name=name, __name__=name)
 
-    def _itself(self):
+    def _original(self):
         names = vars(self._module)
         if self._name not in names:
             self._offers.missed = True
@@ -80,36 +80,36 @@ class StandIn:
         return names[self._name]
 
     def __call__(self, *args, **options):
-        return self._itself()(*args, **options)
+        return self._original()(*args, **options)
 
     def __getattr__(self, name):
         if name.startswith("__") and self._name not in vars(self._module):
             raise AttributeError(name)  # Python itself asks for such names
-        return getattr(self._itself(), name)
+        return getattr(self._original(), name)
 
     def __getitem__(self, key):
-        return self._itself()[key]
+        return self._original()[key]
 
     def __iter__(self):
-        return iter(self._itself())
+        return iter(self._original())
 
     def __len__(self):
-        return len(self._itself())
+        return len(self._original())
 
     def __contains__(self, key):
-        return key in self._itself()
+        return key in self._original()
 
     def __instancecheck__(self, value):
         """Nothing is an instance of a class that is not at hand."""
-        return self._name in vars(self._module) and isinstance(value, self._itself())
+        return self._name in vars(self._module) and isinstance(value, self._original())
 
     def __subclasscheck__(self, cls):
         """Likewise."""
-        return self._name in vars(self._module) and issubclass(cls, self._itself())
+        return self._name in vars(self._module) and issubclass(cls, self._original())
 
     def __or__(self, other):
         """Let an annotation name a class of the course that is not at hand: `Encoder | None`."""
-        return self._itself() | other if self._name in vars(self._module) else self
+        return self._original() | other if self._name in vars(self._module) else self
 
     __ror__ = __or__
 

@@ -54,7 +54,7 @@ class Journal:
                 self._lock.release()
                 raise
         try:
-            self._read()
+            self._index_results()
             self._reader = open(self._path, "rb")  # noqa: SIM115
         except BaseException:
             self._file.close()
@@ -67,24 +67,24 @@ class Journal:
         self._file.close()
         self._lock.release()
 
-    def _read(self):
+    def _index_results(self):
         """Learn where each result stands, and cut off a last line that was not finished."""
         good = 0
         with open(self._path, "rb") as file:
             while (line := file.readline(LONGEST)).endswith(b"\n"):
                 try:
-                    self._take(json.loads(line), good)
+                    self._index_line(json.loads(line), good)
                 except (ValueError, KeyError, TypeError, RecursionError):
-                    raise self._foreign(good) from None
+                    raise self._foreign_error(good) from None
                 good += len(line)
         if len(line) == LONGEST or (good == 0 and not (line.startswith(BEGINNING) or BEGINNING.startswith(line))):
-            raise self._foreign(good)
+            raise self._foreign_error(good)
         if line:
             with cannot_write(self._path):
                 self._file.truncate(good)
         self._end = good
 
-    def _take(self, plain, place):
+    def _index_line(self, plain, place):
         if place == 0 and plain["journal"] != VERSION:
             raise JournalError(
                 f"{self._path} was written by another version of the course: grade with that, or name another --out."
@@ -98,7 +98,7 @@ class Journal:
         elif not (result := Result.from_json(plain)).problem.startswith(GAVE_UP):
             self._places[bytes.fromhex(result.key)] = place
 
-    def _foreign(self, place):
+    def _foreign_error(self, place):
         return JournalError(
             f"{self._path} holds something else than a grading's results (at byte {place:,}): move it away, or name "
             "another --out."

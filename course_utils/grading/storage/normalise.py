@@ -6,14 +6,18 @@ import unicodedata
 from course_utils.base.sanitise import clean, cut
 
 ADDRESS = re.compile(r"\b(?:0x[0-9a-fA-F]{6,}|\d{12,})\b")  # of an object in memory, another one in each run
+# The folders of an absolute path: within quotes or brackets to its last separator, elsewhere as far as no blank ends it.
+FOLDERS = re.compile(
+    r"""(?<=['"(])(?:[A-Za-z]:)?[/\\][^'"()\n]*[/\\]|(?<![\w.…/\\'"])(?:[A-Za-z]:\\|/)(?:[^\s/\\'"]+[/\\])+"""
+)
 CELL_AT_MOST = 2000  # characters of a cell; spreadsheets take 32,767
 FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10))))
 FORMULA = "=+-@\u2212"  # what a spreadsheet takes for the beginning of a formula
 
 
 def without_addresses(text: str) -> str:
-    """Return the text without the addresses in memory that Python writes into it: the same in each run."""
-    return ADDRESS.sub("…", text)
+    """Return the text without the addresses that Python writes into it, in memory and of folders: the same in each run, on each machine."""
+    return FOLDERS.sub("…/", ADDRESS.sub("…", text))
 
 
 def displayable(text: str) -> str:

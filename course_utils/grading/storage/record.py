@@ -87,9 +87,9 @@ class Result:
         """Return the same in at most `BYTES_AT_MOST` as a line: what a notebook says about itself has no bounds otherwise."""
         few = replace(
             self,
-            remarks=_few(self.remarks, REMARKS, "remarks"),
-            suspicions=_few(self.suspicions, SUSPICIONS, "reasons"),
-            noticed=_few(self.noticed, NOTICED, "things"),
+            remarks=_first_texts(self.remarks, REMARKS, "remarks"),
+            suspicions=_first_texts(self.suspicions, SUSPICIONS, "reasons"),
+            noticed=_first_texts(self.noticed, NOTICED, "things"),
         )
         for length in LENGTHS:
             verdicts = tuple(_cut_texts(verdict, length) for verdict in few.verdicts)
@@ -123,7 +123,7 @@ class Result:
         return cls(**{**plain, **texts, "verdicts": tuple(Verdict(**verdict) for verdict in plain["verdicts"])})
 
 
-def _few(texts, at_most, what):
+def _first_texts(texts, at_most, what):
     """Return so many of the texts, each cut, and how many were left out."""
     first = tuple(cut(text, REMARK_AT_MOST) for text in texts[:at_most])
     return first if len(texts) <= at_most else (*first[:-1], f"{len(texts) - at_most + 1:,} more {what} were left out.")

@@ -1,0 +1,397 @@
+"""Runs one notebook in a sandbox: its cells, and each answer right after the cell that checks it, where it sees the same names as in the notebook.
+
+A process that dies or hangs costs the cell or the answer at hand; the rest goes on in a new one. No reply of a process is trusted.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from course_utils.checks.running.contract import GO_ON, Outcome
+from course_utils.grading.judging.budget import TimeBudget
+from course_utils.grading.judging.offered_source import sources
+from course_utils.grading.sandbox import protocol
+from course_utils.grading.sandbox.fork_server import SAID_AT_MOST
+from course_utils.grading.storage.normalise import without_addresses
+
+NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
+NO_REPLY = (protocol.Closed, protocol.Late, protocol.Garbled)
+SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
+GRACE = 0.8  # seconds beyond the time that a process is told to keep
+SENTENCE_AT_MOST = 400  # characters
+
+
+class CandidateCase(NamedTuple):
+    """One case of a test over candidates, to be run without the others."""
+
+    number: int  # among the task's cases
+    cases: bytes  # this case alone, packed
+    candidate: Callable  # calls the candidate in it, and no other
+
+
+class IsolatedRerun(NamedTuple):
+    """The cases of a test over candidates that run before the whole test does, each group in a process of its own."""
+
+    verdicts: list[bool | None] = []  # the right ones by case, None for a candidate that does not count
+    groups: list[list[CandidateCase]] = []
+    first: CandidateCase | None = None  # the task's first case, which tells whether there is an answer
+
+
+class AnswerRequest(NamedTuple):
+    """What is asked of a notebook for one task."""
+
+    task: str  # its id
+    name: str  # of the answer
+    kinds: tuple  # of object that it may be, as `kind_of_answer` names them
+    cases: bytes  # as an answer may see them, packed
+    candidate: Callable | None = None  # calls a candidate
+    offers: tuple = ()  # of the course's own, as a Task has them
+    # Cells after which it runs: the first one, or where there is no answer yet, the next; () means after the last cell.
+    places: tuple[int, ...] = ()
+    checked: int = -1  # the cell of these after which the object given to `check` runs, whatever its name
+    rerun: IsolatedRerun = IsolatedRerun()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up."""
+
+    state: str
+    shown: object = None
+    outcomes: object = ()
+    seconds: float = 0.0
+    died: str = ""  # how its process ended, where it did
+    place: int = 0  # the cell after which it ran
+
+    @property
+    def is_none(self) -> bool:
+        """Whether there is no answer yet: nothing of its name, or a stub."""
+        first = self.outcomes[0] if isinstance(self.outcomes, list) and self.outcomes else None
+        return self.state in ("missing", "empty") or isinstance(first, Outcome) and first.status == "not implemented"
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it was stopped because its time was up."""
+        last = self.outcomes[-1] if isinstance(self.outcomes, list) and self.outcomes else None
+        return isinstance(last, Outcome) and last.status == "timeout"
+
+    @property
+    def only_outcome(self) -> Outcome | None:
+        """Its outcome on one case; None if the process replied anything else."""
+        only = self.outcomes[0] if isinstance(self.outcomes, list) and len(self.outcomes) == 1 else None
+        return only if isinstance(only, Outcome) else None
+
+
+@dataclass
+class ProcessPosition:
+    """How far a learner's process has come in its notebook."""
+
+    offers: tuple  # what it was given of the course's own
+    rerun_at_most: float  # seconds for a cell that runs again
+    is_brief: bool = False  # whether cells that run again are cut short
+    next_cell: int = 0
+    inside_cell: bool = False  # whether only some statements of its last cell have run
+
+    def can_reach(self, place: int, offers: tuple, whole: bool) -> bool:
+        """Return whether it was offered exactly this and can go on to the end of a cell, or into that cell if not `whole`."""
+        return not self.inside_cell and self.next_cell <= place + whole and self.offers == offers
+
+
+class NotebookRun:
+    """One notebook's cells and answers.
+
+    Args:
+        sandbox: the SandboxClient in which they run.
+        cells: the sources of its code cells.
+    """
+
+    def __init__(self, sandbox, cells: list[str]):
+        self.budget = TimeBudget(sandbox.limits)
+        self.answered = {}  # {question's id: (answer, seed)}
+        self.odd = []  # what cells and answers did to their process, in sentences
+        self._sandbox, self._limits, self._cells = sandbox, sandbox.limits, cells
+        self._process, self._deaths = None, 0  # the ProcessPosition of the process that is alive, and how many died
+        self._left_out = set()  # cells that ended their process or had to be killed with it
+        self._lacking = set()  # cells that used what was not offered
+        self._cut_short = False  # whether a brief process has cut a cell short
+        self._failures = {}  # {cell: why it failed}
+        # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
+        self._checked = {}
+
+    def answers(self, requests: list[AnswerRequest]) -> list[Answer]:
+        """Return an Answer for each task; by then every cell has run.
+
+        Tasks that are offered the same share a process, which goes from cell to cell. Where it calls a task's stub, the answer further below
+        runs in a new process, which has not met the inputs.
+        """
+        last, found = len(self._cells) - 1, {}
+        for offers in sorted({(), *(each.offers for each in requests)}, key=lambda offers: (len(offers), offers)):
+            waiting = [(each.places or (last,), n) for n, each in enumerate(requests) if each.offers == offers]
+            waiting = self._answer_in_one_process(waiting, requests, found)
+            if not offers:
+                self._go_to(last, offers)
+            while waiting:
+                self._end()
+                waiting = self._answer_in_one_process(waiting, requests, found)
+        return [self._as_checked(each, found[n]) for n, each in enumerate(requests)]
+
+    def failed(self) -> list[str]:
+        """Return a sentence for each cell that failed, and one where the notebook's time was used up."""
+        failed = [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
+        used_up = (
+            f"The {self._limits.whole:g} seconds that a notebook has for all its cells and answers were used up; cells run again where "
+            "an answer needs a fresh start, and that counts too. What came after that was not run and earns nothing."
+        )
+        return failed if self.budget.left > 0 else [used_up, *failed]
+
+    # Answers.
+
+    def _answer_in_one_process(self, waiting, requests, found):
+        """Add what comes of each (places, number of a request) to `found`; return those whose stub was called, with the places below it."""
+        heapify(waiting)
+        stubs = []
+        while waiting:
+            (place, *below), number = heappop(waiting)
+            found[number] = answer = self._answer_at(place, requests[number])
+            if below and answer.is_none:
+                if answer.state == "outcomes":
+                    stubs.append((tuple(below), number))
+                else:
+                    heappush(waiting, (tuple(below), number))
+        return stubs
+
+    def _as_checked(self, request, answer):
+        """Return the Answer as the notebook's own check saw it, which the cells' text may not tell: under another name, in a loop, or with
+        statements below the check in its cell. Where there is none, the `answer` that was found by the text counts."""
+        place, statements = self._checked.get(request.task, (request.checked, None))
+        if answer.state == "not run" or (place, statements) == (request.checked, None):
+            return self._confirmed(request, answer)
+        checked = request._replace(checked=place)
+        as_checked = self._answer_at(place, checked, statements)
+        if as_checked.is_none or as_checked.state == "not run":
+            return self._confirmed(request, answer)
+        return self._confirmed(checked, as_checked, statements)
+
+    def _answer_at(self, place, request, statements=None):
+        """Return what comes of an answer after a cell, or after so many of its statements; of a test over candidates, on its first case."""
+        began = time.monotonic()
+        if not self._go_to(place, request.offers, statements):
+            return Answer("not run", place=place)
+        first = request.rerun.first or CandidateCase(0, request.cases, request.candidate)
+        answer = self._answer(request, place, first.cases, first.candidate)
+        return replace(answer, seconds=time.monotonic() - began, place=place)
+
+    def _confirmed(self, request, answer, statements=None):
+        """Return the Answer of a test over candidates to all cases, given the one to its first case; any other Answer as it is.
+
+        First the test judges some candidates in processes that have met no others. This comes first because a process that has met all
+        of them could tell later ones what it found, for example by when it ends. What it gets wrong there counts.
+        """
+        first, place = answer.only_outcome, answer.place
+        if not request.rerun.groups or first is None or first.status not in GO_ON:
+            return answer
+        with self.budget.free():
+            self._cut_short = False
+            misjudged = self._misjudged_alone(request, place, statements, brief=True)
+            if misjudged and self._cut_short:  # perhaps because of that
+                misjudged = self._misjudged_alone(request, place, statements)
+            self._end()
+            there = self._go_to(place, request.offers, statements)
+        began = time.monotonic()
+        whole = self._answer(request, place, request.cases, request.candidate) if there else Answer("not run")
+        self._end()
+        whole = replace(whole, seconds=answer.seconds + time.monotonic() - began, place=place)
+        return self._with_outcome_alone(request, whole, *misjudged) if misjudged else whole
+
+    def _with_outcome_alone(self, request, answer, number, outcome):
+        """Return the Answer with the outcome that one case had in a process of its own, unless it misjudges a candidate anyway."""
+        outcomes = list(answer.outcomes) if isinstance(answer.outcomes, list) else []
+        verdicts = request.rerun.verdicts
+        if len(outcomes) != len(verdicts):
+            return answer
+        if any(_says(each, not right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None):
+            return answer
+        if outcome is None:
+            return Answer("not run", place=answer.place)
+        self.odd.append(f"{request.name} judges a candidate differently when it has met no other")
+        outcomes[number] = outcome
+        return replace(answer, outcomes=outcomes if outcome.status in GO_ON else outcomes[: number + 1])
+
+    def _misjudged_alone(self, request, place, statements, brief=False):
+        """Return (number, outcome) of the first case that a test over candidates gets wrong when each group has a new process, or None.
+
+        The outcome is None where the case was not run. `brief` cuts cells short that have run before: most tests need only definitions.
+        """
+        for group in request.rerun.groups:
+            self._end()
+            for number, cases, candidate in group:
+                if not (self._process or self._go_to(place, request.offers, statements, brief)):
+                    return number, None
+                answer = self._answer(request, place, cases, candidate)
+                if answer.state == "not run":
+                    return number, None
+                if not _says(answer.only_outcome, request.rerun.verdicts[number]):
+                    return number, answer.only_outcome or Outcome("stopped")
+        return None
+
+    def _answer(self, request, place, cases, candidate):
+        """Return what comes of an answer to these cases, in the process that has come to this place."""
+        seconds = min(self._limits.seconds, self.budget.left)
+        if seconds <= 0:
+            return Answer("not run")
+        task = request.task if place == request.checked else None
+        answer = self._answer_within(seconds, request, task, cases, candidate)
+        if seconds < self._limits.seconds and answer.is_late:
+            return Answer("not run")  # with all of an answer's time it might have ended
+        return answer
+
+    def _answer_within(self, seconds, request, task, cases, candidate):
+        run = {"do": "run", "task": task, "name": request.name, "kinds": request.kinds}
+        try:
+            reply = self._ask(run, seconds, cases, candidate)
+            if "no answer" in reply:
+                state, shown = reply["no answer"]
+                return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)
+            if reply.get("unwatched") is True:
+                self.odd.append(f"{request.name} ended the watch over what it calls")
+            return Answer("outcomes", None, reply.get("outcomes"))
+        except (*NO_REPLY, TypeError, ValueError) as error:
+            status = "timeout" if isinstance(error, protocol.Late) else "stopped"
+            how = self._end_and_explain(error, seconds)
+            return Answer("outcomes", None, [Outcome(status, seconds=seconds)], died=how)
+
+    # The process.
+
+    def _go_to(self, place, offers, statements=None, brief=False):
+        """Bring a process to the end of a cell, or behind so many of its statements. It holds what a task is offered, and no more.
+
+        Return False where the time or the number of processes is used up. Where the present process cannot get there, a new one runs
+        the cells again.
+        """
+        if self._process and not self._process.can_reach(place, offers, whole=statements is None):
+            self._end()
+        while self._deaths <= self._limits.processes and self.budget.left > 0:
+            if not self._process and not self._begin(offers, brief):
+                continue
+            process = self._process
+            while process.next_cell <= place and self._cell(
+                process.next_cell, statements if process.next_cell == place else None
+            ):
+                process.next_cell += 1
+            if process.next_cell > place:
+                process.inside_cell = statements is not None
+                return True
+        return False
+
+    def _begin(self, offers, brief):
+        """Begin a process and give it what a task is offered; return whether it is alive."""
+        self._sandbox.begin_process()
+        self._process = ProcessPosition(offers, self.budget.rerun_at_most(self._left_out), brief)
+        if offers:
+            try:
+                self._sandbox.ask({"do": "offer", "sources": sources(offers)}, SECONDS_TO_TAKE)
+            except NO_REPLY as error:
+                self._end_and_explain(error, SECONDS_TO_TAKE)
+        return self._process is not None
+
+    def _end(self):
+        if self._process:
+            self._sandbox.end_process()
+            self._process = None
+
+    def _end_and_explain(self, error, seconds):
+        """End the process, which has died or must; return why, in words."""
+        self._process = None
+        self._deaths += 1
+        how = self._sandbox.end_process()
+        if isinstance(error, protocol.Late):
+            return self._why_stopped(seconds)
+        if isinstance(error, protocol.Garbled):
+            return "it wrote into the grader's pipe"
+        return f"it ended the process{f' ({how})' if how else ''}"
+
+    def _ask(self, request, seconds, cases=None, candidate=None, cell=None):
+        """Return the reply to a request that may take so many seconds, and longer on a busy machine."""
+        with self.budget.measured(cell) as load:
+            request = request | {"seconds": seconds, "waiting": load}
+            return self._sandbox.ask(request, load * seconds + GRACE, cases, candidate)
+
+    # Cells.
+
+    def _cell(self, number, statements=None):
+        """Run a cell, or so many of its statements; return whether the process outlived it."""
+        if number in self._left_out:
+            return True
+        process, again = self._process, self.budget.has_run(number)
+        seconds = self.budget.seconds_for(number, process.rerun_at_most, process.is_brief)
+        if seconds <= 0:
+            self._failures.setdefault(number, "not run, since the time for the notebook's cells was used up")
+            return True
+        request = {"do": "cell", "number": number + 1, "source": self._cells[number], "statements": statements}
+        try:
+            outcome = self._ask(request, seconds, cell=number)
+        except NO_REPLY as error:
+            self._left_out.add(number)
+            self._failures[number] = self._end_and_explain(error, seconds)
+            if not isinstance(error, protocol.Late):
+                self.odd.append(f"Cell {number + 1}: {self._failures[number]}")
+            return False
+        self._note_answers(outcome.get("answered"))
+        if not again:
+            self._note_checks(number, outcome.get("checked"))
+        self._note_failure(number, outcome, again, seconds)
+        return True
+
+    def _note_answers(self, answered):
+        """Keep how a cell has answered questions, as far as it may be an answer."""
+        pairs = answered.items() if isinstance(answered, dict) else ()
+        self.answered.update(
+            {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
+        )
+
+    def _note_checks(self, place, checked):
+        """Keep which tasks a cell has checked, as far as that may be true."""
+        for task, after in checked.items() if isinstance(checked, dict) else ():
+            if _is_short(task) and (after is None or type(after) is int and 0 < after < 10**6):
+                self._checked[task] = place, after
+
+    def _note_failure(self, number, outcome, again, seconds):
+        """Keep why a cell failed. One that lacked what was not offered may have it the next time, and then fails no more."""
+        lacked, late, failed = outcome.get("missed") is True, outcome.get("late") is True, outcome.get("failed")
+        if again and lacked:
+            return  # as was said the first time, or other tasks are offered it
+        if number in self._lacking:
+            self._failures.pop(number, None)
+        if lacked:
+            self._lacking.add(number)
+        if again and self._process.is_brief:
+            self._cut_short |= late
+        elif late:
+            self.budget.slow.add(number)
+            self._failures.setdefault(number, self._why_stopped(seconds))
+        elif isinstance(failed, str) and failed:
+            self._failures[number] = without_addresses(failed)[:SENTENCE_AT_MOST]
+
+    def _why_stopped(self, seconds):
+        """Say that time was up, without a measured number, which would differ from run to run."""
+        if seconds == self._limits.seconds:
+            return f"stopped after {seconds:g} seconds of computing"
+        return "stopped, since the time for the notebook's cells was used up"
+
+
+def _is_short_pair(pair):
+    """Return whether this may be an answer and a seed: two scalars that take no time to look at, whatever a process says."""
+    return isinstance(pair, tuple) and len(pair) == 2 and all(map(_is_short, pair))
+
+
+def _is_short(value):
+    if type(value) is str:
+        return len(value) <= SAID_AT_MOST
+    return value.bit_length() <= 64 if type(value) is int else value is None or type(value) in (bool, float)
+
+
+def _says(outcome, verdict):
+    """Return whether a test says this of a candidate, True or False."""
+    return isinstance(outcome, Outcome) and type(outcome.value) is bool and outcome.value is verdict
