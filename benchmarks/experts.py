@@ -32,6 +32,7 @@ TRANSLATORS = {  # what a translator is made with, what weighs the balance
     "8 times as wide": ({"hidden": 256}, 0.0),
     "8 experts": ({"experts": 8}, 0.01),
     "8 experts, no balance": ({"experts": 8}, 0.0),
+    "8 experts, k = 2": ({"experts": 8, "k": 2}, 0.01),
     "8 experts, capacity 1": ({"experts": 8, "capacity": 1.0}, 0.01),
 }
 
@@ -62,7 +63,7 @@ def balance(setup, seed):
     layer.eval()
     with torch.no_grad():
         found = (answers(given).argmax(-1) == 8 + wanted[:, 0]).float().mean().item()
-    shares = layer.chosen.bincount(minlength=8) / len(given)
+    shares = layer.chosen[:, 0].bincount(minlength=8) / len(given)
     return [(700, int((shares > 0.01).sum()), shares.max().item(), found)]
 
 
@@ -93,7 +94,7 @@ def translators(setup, seed):
     given, wanted = world.batch(torch.Generator().manual_seed(10_000), 1000)
     numbers = [1.0, 1.0, 0.0, 1.0, 1.0]
     if experts:
-        busy = torch.bincount(layer.chosen, minlength=experts) / len(layer.chosen)
+        busy = torch.bincount(layer.chosen.flatten(), minlength=experts) / layer.chosen.numel()
         numbers[:3] = busy.max().item(), busy.min().item(), 1 - layer.kept.float().mean().item()
         shares = F.one_hot(sent(model.eval(), LANGUAGES, WORDS), experts).float()  # L W N
         numbers[3:] = (shares.mean(over).max(-1).values.mean().item() for over in (1, 0))

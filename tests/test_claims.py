@@ -12,6 +12,7 @@ import pytest
 import torch
 from repository import ROOT
 
+from course_lessons.lesson_15_captions.figures import MAPS
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
 from course_utils.translation.scores import share_in_order
@@ -774,6 +775,11 @@ def _(numbers):
     return abs(1 - first - second - 0.46) < 0.011 and abs(third + fourth - 0.33) < 0.011
 
 
+@claim("15", 'Before "five", the network looks at the five. Before "above", it looks mostly at the six,')
+def _(numbers):
+    return numbers("“five”; columns: largest ")[0] > 0.9 and numbers("“above”; columns: largest ")[0] > 0.5
+
+
 @claim("15", "The captioner points at the right object for nearly all names.")
 def _(numbers):
     return numbers("Answer:")[0] > 90
@@ -806,7 +812,8 @@ def _(numbers):
 @claim("15", 'With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not.')
 def _(numbers):
     before, at_name, *_ = numbers("; penalty ")
-    return before > 0.25 and at_name < 0.1
+    stored = [int(percents.split()[1]) / 100 for _, percents in MAPS]  # in the first picture, of the cell with the five
+    return before > 0.25 and at_name < 0.1 and numbers("word by word: no penalty ")[:5] == stored
 
 
 @claim(

@@ -7,6 +7,7 @@ import torch
 from tensors import drawn
 from torch import nn
 
+from course_utils.base.environment import install
 from course_utils.data.regimes import ENDS, LANGUAGES, LENGTH, LINES, WORDS, dictionaries, on_lines
 from course_utils.models.experts import (
     ExpertsLayer,
@@ -19,6 +20,7 @@ from course_utils.models.experts import (
     mixture_loss,
     within_capacity,
 )
+from course_utils.models.gpt import SwiGLU
 from course_utils.models.transformer import FeedForward
 
 
@@ -59,17 +61,42 @@ def test_capacity_is_counted_in_the_order_of_the_batch():
         assert kept[token].item() == (seen[expert] <= 5)
 
 
-def test_a_layer_of_experts_token_by_token():
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_layer_of_experts_token_by_token(k):
     torch.manual_seed(0)
-    layer = ExpertsLayer(4, [FeedForward(4, 6) for _ in range(3)]).double()
+    layer = ExpertsLayer(4, [FeedForward(4, 6) for _ in range(3)], k).double()
     x = torch.randn(2, 5, 4, generator=drawn(), dtype=torch.float64)
     y = layer(x)
     for b in range(2):
         for t in range(5):
-            p = layer.gate(x[b, t]).softmax(-1)
-            torch.testing.assert_close(y[b, t], p.max() * layer.experts[int(p.argmax())](x[b, t]))
+            scores = layer.gate(x[b, t])
+            best = sorted(range(3), key=scores.__getitem__, reverse=True)[:k]
+            total = sum(scores[i].exp() for i in (best if k > 1 else range(3)))
+            expected = sum(scores[i].exp() / total * layer.experts[i](x[b, t]) for i in best)
+            torch.testing.assert_close(y[b, t], expected)
     y.sum().backward()
     assert layer.gate.weight.grad.any()
+
+
+@pytest.mark.thorough
+def test_with_two_experts_a_token_the_layer_is_mixtrals():
+    compared = pytest.importorskip(
+        "transformers", reason=f"nothing to compare the layer with: {install('compare')}, from Python 3.11 on"
+    )
+    from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock
+
+    sizes = {"hidden_size": 8, "intermediate_size": 12, "num_local_experts": 5, "num_experts_per_tok": 2}
+    theirs = MixtralSparseMoeBlock(compared.MixtralConfig(**sizes))
+    for parameter in theirs.parameters():
+        nn.init.normal_(parameter, generator=drawn())
+    ours = ExpertsLayer(8, [SwiGLU(8, 12) for _ in range(5)], k=2)
+    ours.gate.weight = theirs.gate.weight
+    for i, expert in enumerate(ours.experts):
+        gate, up = theirs.experts.gate_up_proj[i].chunk(2)
+        for layer, matrix in ((expert.gate, gate), (expert.up, up), (expert.down, theirs.experts.down_proj[i])):
+            layer.weight = nn.Parameter(matrix.detach())
+    x = torch.randn(3, 7, 8, generator=drawn(1))
+    torch.testing.assert_close(ours(x), theirs(x))
 
 
 def test_tokens_above_the_capacity_pass_unchanged_in_training():
@@ -77,8 +104,8 @@ def test_tokens_above_the_capacity_pass_unchanged_in_training():
     layer = ExpertsLayer(4, [FeedForward(4, 6) for _ in range(2)], capacity=0.5)
     x = torch.randn(1, 8, 4, generator=drawn())
     y = layer(x)
-    assert torch.equal(layer.kept, within_capacity(layer.chosen, 2, 2)) and not layer.kept.all()
-    assert not y[0, ~layer.kept].any() and y[0, layer.kept].any(-1).all()
+    assert torch.equal(layer.kept[:, 0], within_capacity(layer.chosen[:, 0], 2, 2)) and not layer.kept.all()
+    assert not y[0, ~layer.kept[:, 0]].any() and y[0, layer.kept[:, 0]].any(-1).all()
     layer.eval()(x)
     assert layer.kept.all()
 
@@ -86,7 +113,7 @@ def test_tokens_above_the_capacity_pass_unchanged_in_training():
 def test_noise_moves_choices_in_training_only():
     torch.manual_seed(0)
     layer, x = ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], bias=True, noise=5.0), torch.randn(1, 30, 4)
-    plain = layer.gate(x[0]).argmax(-1)
+    plain = layer.gate(x[0]).argmax(-1, keepdim=True)
     layer(x)
     assert not torch.equal(layer.chosen, plain)
     layer.eval()(x)
@@ -97,7 +124,7 @@ def test_offsets_follow_the_load_and_count_in_choosing_only():
     torch.manual_seed(0)
     layer, x = ExpertsLayer(4, [nn.Linear(4, 4) for _ in range(3)], nudge=0.25), torch.randn(1, 9, 4, generator=drawn())
     layer(x)
-    load = [layer.chosen.tolist().count(i) for i in range(3)]
+    load = [layer.chosen[:, 0].tolist().count(i) for i in range(3)]
     assert load != [3, 3, 3]
     assert layer.offsets.tolist() == [0.25 * ((number < 3) - (number > 3)) for number in load]
     layer.offsets = torch.tensor([0.0, 9.0, 0.0])

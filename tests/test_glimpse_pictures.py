@@ -42,4 +42,4 @@ def test_weights_colour_their_cells_row_by_row():
     assert places == [(-0.5, -0.5), (2.5, -0.5), (-0.5, 2.5), (-0.5, 2.5), (2.5, 2.5)]  # the marked cell twice
     alphas = [alpha for *_, alpha in squares(ax) if alpha is not None]
     assert alphas == pytest.approx([0.75 * weight for weight in (0.1, 0.2, 0.4, 0.3)])
-    assert ax.get_xlabel() == "largest 0.40\non the thing 0.40"
+    assert ax.get_xlabel() == "largest 0.40\non the object 0.40"

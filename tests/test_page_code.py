@@ -8,10 +8,21 @@ from course_utils.data.lookups import lookups, read
 from course_utils.data.scenes import scenes, things
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.data.stories import stories
-from course_utils.models import captions, memory, sentiment, seq2seq, sequence_layers, train_model, turing, variants
+from course_utils.models import (
+    captions,
+    experts,
+    memory,
+    sentiment,
+    seq2seq,
+    sequence_layers,
+    train_model,
+    turing,
+    variants,
+)
 from course_utils.models.attention import causal_mask
 from course_utils.models.custom_transformer import share_right
 from course_utils.models.minimal import sinusoidal_positions
+from course_utils.models.transformer import FeedForward
 from course_utils.translation import scores
 
 
@@ -69,6 +80,24 @@ def test_lesson_15_holds_the_encoder_and_the_loss():
     torch.manual_seed(2)
     output = captions.Captioner()(annotations, seen.given)
     torch.testing.assert_close(shown.word_loss(output, seen.wanted), captions.soft_loss(output, seen.wanted))
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_lesson_18_holds_the_loss_and_the_layer_of_experts(k):
+    shown, draw = page("18_mixture_of_experts"), torch.Generator().manual_seed(0)
+    outputs, gates = torch.randn(6, 4, 3, generator=draw), torch.rand(6, 4, generator=draw).softmax(-1)
+    target, x = torch.randn(6, 3, generator=draw), torch.randn(2, 70, 5, generator=draw)
+    torch.testing.assert_close(
+        shown.competing_loss(outputs, gates, target), experts.mixture_loss(outputs, gates, target)
+    )
+    layer = shown.TopExperts(5, hidden=6, N=4, k=k)
+    expected = experts.ExpertsLayer(5, [FeedForward(5, 6) for _ in range(4)], k)
+    expected.load_state_dict(layer.state_dict())
+    torch.testing.assert_close(layer(x), expected(x))
+    layer(x).square().sum().backward()
+    expected(x).square().sum().backward()
+    for found, wanted in zip(layer.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(found.grad, wanted.grad)
 
 
 @pytest.mark.parametrize("name", ["05_seq2seq", "12_transformer"])

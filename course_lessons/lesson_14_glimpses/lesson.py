@@ -18,7 +18,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In this lesson, a network sees only a small part of a picture at a time. After each look, it has to decide where to look next. We build such a network and train it with rewards.
+# A network sees only a small part of a picture at a time. After each look, it has to decide where to look next. We build such a network and train it with rewards.
 #
 # ## A digit somewhere on a field
 #
@@ -428,7 +428,7 @@ figures.compare_five_seeds()
 #
 # ## What if one look is not enough?
 #
-# Until now, every bright spot was the digit. Now we add **clutter**, four pieces of other digits, so that a coarse patch shows several spots. The next models have four looks and were trained among clutter. The picture shows patches 0 and 1 of one model's looks. Patch 2 is not shown: at the first look it covers the whole field, and each of its cells is the mean of 16 pixels.
+# Until now, every bright spot was the digit. Now we add **clutter**, four pieces of other digits, so that a coarse patch shows several spots. The next models have four looks and were trained among clutter. The picture shows patches 0 and 1 of one model's looks. Patch 2, which covers the whole field at the first look, is not shown.
 #
 # The table shows how often each look is the first to hit, in 1,000 fields for each of five seeds. In its second row, the looks from one field are laid over a different field. When the first two looks miss, how often does a later look still find the digit?
 
@@ -440,9 +440,11 @@ figures.show_looks_among_clutter(4)  # eight fields are stored, from 0 to 7
 #
 # ## Where should a network look next?
 #
-# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, such a place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there: without one or the other, the models missed most digits. Among clutter, later looks often find what the first ones missed, because they depend on what the model has seen.
+# REINFORCE leads the model towards places where, after similar glimpses in training, a look earned more than expected. In our fields, such a place is a bright spot in a coarse patch. The coarse patch shows where the spot is, and the reward teaches the model to look there.
 #
 # ## Where you will meet this
+#
+# In the paper's preprint, the best models misread 1.07% of MNIST's 28×28 digits and 1.20% of digits at random places on 60×60 pixels. Today, language models that read pictures can learn from rewards which part to enlarge, as in DeepEyes (Zheng et al., 2025).
 #
 # | here | in papers | in PyTorch |
 # | --- | --- | --- |

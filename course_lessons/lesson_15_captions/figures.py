@@ -11,6 +11,14 @@ from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
 from course_utils.figures.tables import table
 
+MAPS = (  # what the page's captioner writes about scene 2, and its weights for each word in percent, cell by cell
+    ("a", "11 25 1 2 0 7 2 3 2 0 7 3 2 1 0 7 3 3 2 2 7 4 3 2 0"),
+    ("five", "0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"),
+    ("above", "4 4 0 1 0 1 1 1 2 0 1 1 2 2 1 1 1 2 14 56 2 1 1 1 0"),
+    ("a", "4 14 1 3 3 3 2 3 3 2 3 3 3 3 2 3 3 3 4 20 3 3 4 3 2"),
+    ("six", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0"),
+)
+
 
 def cells_of(seen, scene):
     """The cell of the thing where a word names one, else None, for each word of a scene."""
@@ -34,6 +42,13 @@ def cells_of_another(seen):
 def show_written(image, words, weights, cells):
     """Draw a map for each written word."""
     pictures.each_word(image, words, {"": weights}, cells)
+
+
+def show_finished_caption(seen):
+    """Draw the maps that the page's captioner will have for the words of scene 2."""
+    words, percents = zip(*MAPS, strict=True)
+    weights = torch.tensor([[int(percent) / 100 for percent in row.split()] for row in percents])  # T L
+    show_written(seen.images[2], words, weights, cells_of(seen, 2))
 
 
 def show_both(seen, scene, outputs):

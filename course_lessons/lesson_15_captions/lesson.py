@@ -20,6 +20,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # A network describes a picture in a sentence. Before each word, it attends to the picture, so each word has its own map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
 #
+# Here is a caption from our network, with the map for each word. The stronger a cell's colour, the larger its weight. A dashed outline marks the object to be named.
+
+# %%
+draw = torch.Generator().manual_seed(0)
+training = scenes(number=3000, draw=draw, most=3)  # at most 3 things
+unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
+figures.show_finished_caption(unseen)
+
+# %% [markdown]
+# Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both.
+#
 # ## A picture and its caption
 #
 # We make our own pictures, called scenes, so that we know where each object is. A scene has 5 × 5 cells and contains two or three objects in different columns, each a handwritten digit or one of four shapes. The code calls them "things".
@@ -29,9 +40,6 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # Which part of a scene do you need for the last word of its caption, and which for a relation?
 
 # %%
-draw = torch.Generator().manual_seed(0)
-training = scenes(number=3000, draw=draw, most=3)  # at most 3 things
-unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
 figures.show_scenes(unseen, [1, 2, 3])
 
 # %% [markdown]
@@ -57,7 +65,7 @@ print("true  ", unseen.true[scene].tolist())
 #
 # A convolutional network computes the annotations. Each of its three layers computes features from small squares of its input; the first layer reads the pixels. The last computes 64 features at each position, and `MaxPool2d` keeps each feature's largest value in each cell.
 #
-# An annotation has 74 entries: 64 for the cell's content, five for its row and five for its column. The paper adds no such position entries, but our captions have to say which of two objects is above the other.
+# An annotation has 74 entries: 64 for the cell's content, and five each for its row and its column, which the paper's annotations lack.
 
 
 # %%
@@ -115,11 +123,11 @@ diagrams.captioner(new=["gate"])
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# Only the **gate** $\beta_t$ is new. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ. The gate controls how much of $z_t$ is passed on:
+# The weights sum to 1 even if a word needs nothing from the picture. A **gate** $\beta_t$, the only new part, therefore controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
-# Take two cells with annotations (4, -8) and (0, 0). If their scores are equal, the weighted sum is (2, -4). A gate of 3/4 scales it to (1.5, -3), and this vector goes to the decoder. The keys $U a_i$ are the same for all words, so we compute them only once.
+# Take two cells with annotations (4, -8) and (0, 0). If their scores are equal, the weighted sum is (2, -4). A gate of 3/4 scales it to (1.5, -3).
 
 
 # %%
@@ -171,7 +179,7 @@ class Output(NamedTuple):
 # %%
 class Captioner(Parts):
     def forward(self, a, given, looks=None):  # B L E, B T, B T L E
-        keys = self.look.key(a)  # B L A
+        keys = self.look.key(a)  # B L A: the same for all words
         mean = a.mean(1)  # B E
         h = torch.tanh(self.first_state(mean))  # B H
         c = torch.tanh(self.first_memory(mean))  # B H
@@ -234,7 +242,7 @@ table(rows, parts, digits=2)
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any captions are correct. Does the map for a name point to the object it names? The **pointing accuracy** is the share of names for which the largest weight is on the named object. A random cell would be correct 1 time in 25. But most cells are empty, and a random one of the two or three objects is correct about 40% of the time.
+# With only the mean, hardly any captions are correct. Does the map for a name point to the object it names? The **pointing accuracy** is the share of names for which the largest weight is on the named object. A random one of the two or three objects would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -249,7 +257,7 @@ reveal("15.pointing", round(100 * pointing))
 #
 # ## Where does the captioner look for each word?
 #
-# Now the captioner writes on its own, from BOS to EOS, and we plot the map for each word. A dashed outline marks the object to be named. Find words with nearly all their weight on one cell, then try other scenes with the slider.
+# Now the captioner writes on its own, from BOS to EOS, and we plot the map for each word. Try other scenes with the slider.
 
 
 # %%
@@ -263,7 +271,6 @@ def write(a):  # 1 L E
     return [WORDS[word] for word in words[1:-1]], output.weights[0]  # T L
 
 
-# %%
 def written(scene):
     words, weights = write(unseen_annotations[[scene]])  # [[ ]]: a batch of one
     cells = figures.cells_of(unseen, scene)
@@ -394,7 +401,7 @@ for t in range(3):
 table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 
 # %% [markdown]
-# Moving the five only in the look for "five" turns "above" into "below". Moving it in the look for the relation does not. Nor does moving it in the first state: the mean of all cells hardly shows where an object is. The captioner therefore saw where the five was when naming it and stored the position in its state.
+# Moving the five only in the look for "five" turns "above" into "below". Moving it in the look for the relation does not. Nor does moving it in the first state. The captioner therefore saw where the five was when naming it and stored the position in its state.
 #
 # **Your turn**: move the five to the row that makes "beside" correct and rerun the last two cells. Which look determines the relation now?
 #
@@ -530,15 +537,19 @@ table(rows, columns, corner="names right, object emptied", digits=2)
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, the look may therefore be for either word. We have not tested why it is mostly for the "a".
+# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, the look may therefore be for either word.
 #
 # ## Which part of the picture does this word describe?
 #
 # A word describes the part that, when changed on its own, changes the word. For a name, this part is the named object, and for a relation, it is both objects.
 #
-# The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore show the right part, as in our first captioner, or miss it, as with the penalty. To know which part matters, we have to change the picture.
+# The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore show the right part or miss it. To know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
+#
+# For photographs, the encoder is pretrained on ImageNet: the paper's is a VGG network, frozen like ours. In [a tutorial](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning), fine-tuning a ResNet raises BLEU from 23.3 to 24.3 on validation captions (given the correct previous words). A beam of 5 instead of 1 (lesson 07) raises it from 30.3 to 33.3 on test captions.
+#
+# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023).
 #
 # | here | in the paper | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
@@ -571,12 +582,6 @@ check("15.q5", ...)
 # - Before each word, a captioner attends to annotations, one vector per cell. It learns from captions where to look.
 # - For names, the maps and our interventions agreed without the penalty. With it, the maps missed the objects in our run and in four of five others.
 # - A relation depends on both objects, but its map showed mainly the second: the first mattered more in earlier looks.
-#
-# <details><summary>And today?</summary>
-#
-# In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023). Whether a map explains an answer has to be tested in these models too.
-#
-# </details>
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #

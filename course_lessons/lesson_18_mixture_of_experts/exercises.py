@@ -74,7 +74,7 @@ check("18.at_risk", at_risk)
 #
 # $$L = -\log \sum_{i=1}^{N} g_i \exp\Big(-\tfrac12\, \lVert t - o_i\rVert^2\Big)$$
 #
-# Return the mean of $L$ over the batch. Targets may be so far from all the outputs that every $\exp$ is 0 in float32; even then, the loss should be finite. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
+# Return the mean of $L$ over the batch. Targets may be so far from all the outputs that every $\exp$ is 0 in float32. The lesson's `competing_loss` is then infinite; yours should be finite. Gates may be 0, but at least one in each row is above 0. Gradients are checked only where all gates are above 0.
 
 
 # %%

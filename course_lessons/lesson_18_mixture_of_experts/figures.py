@@ -15,6 +15,7 @@ from course_utils.models.experts import Translator, mix
 BALANCED = ("nothing", "balance loss", "offsets", "norm", "fixed gate")
 LAYERS = {  # the stored runs of a translator, and what its layer is made with
     "8 experts": ("8 experts", {"experts": 8}),
+    "8 experts, k = 2": ("8 experts, k = 2", {"experts": 8, "k": 2}),
     "one network": ("no experts", {}),
     "one wide network": ("8 times as wide", {"hidden": 256}),
     "8 experts, no balance loss": ("8 experts, no balance", {"experts": 8}),
@@ -88,7 +89,7 @@ def compare_layers():
     for name, (setup, made) in LAYERS.items():
         layer = Translator(LANGUAGES, WORDS, **made).layer.feed_forward
         parameters = sum(p.numel() for p in layer.parameters())
-        work = 2 * 32 * made.get("hidden", 32) + 32 * made.get("experts", 0)
+        work = 2 * 32 * made.get("hidden", 32) * made.get("k", 1) + 32 * made.get("experts", 0)
         right, busiest = (by_seed("translators", value, setup=setup) for value in ("right", "most_used"))
         rows[name] = [parameters, work, right, right - right_of_experts, busiest if "experts" in made else "all"]
     columns = [

@@ -1,4 +1,6 @@
 # %%
+import timeit
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -8,8 +10,8 @@ from course_utils import check, predict, reveal
 from course_utils.data.regimes import WORDS, dictionaries, on_lines
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
-from course_utils.models.experts import mixture_loss
 from course_utils.models.train_model import train_model
+from course_utils.models.transformer import FeedForward
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
@@ -93,7 +95,7 @@ figures.draw_mixture()
 #
 # The first loss compares only the sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small whenever one expert with a large weight is right.
 #
-# We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. The second loss is `mixture_loss`, which you will write in the exercises. Guess which loss moves the first output towards the target and which moves it away.
+# We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. Guess which loss moves the first output towards the target and which moves it away.
 
 
 # %% tags=["nbval-check-output"]
@@ -102,12 +104,18 @@ def sum_loss(outputs, weights, target):  # B N E, B N, B E
     return errors.square().sum(-1).mean() / 2
 
 
+def competing_loss(outputs, weights, target):  # B N E, B N, B E
+    squared = (target[:, None] - outputs).square().sum(-1)  # B N
+    sums = (weights * (-squared / 2).exp()).sum(-1)  # B
+    return -sums.log().mean()
+
+
 outputs = torch.tensor([[[2.0], [6.0]]], requires_grad=True)  # B N E
 weights = torch.tensor([[0.75, 0.25]])  # B N
 target = torch.tensor([[2.5]])  # B E
 losses = {
     "of the sum": sum_loss(outputs, weights, target),
-    "of each output": mixture_loss(outputs, weights, target),
+    "of each output": competing_loss(outputs, weights, target),
 }
 print("how a step moves the outputs: minus the gradient")
 for name, loss in losses.items():
@@ -137,7 +145,7 @@ def train_on_points(loss):
 
 
 together = train_on_points(sum_loss)
-competing = train_on_points(mixture_loss)
+competing = train_on_points(competing_loss)
 figures.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
@@ -149,11 +157,11 @@ figures.draw_lines({"work together": together, "compete": competing}, points)
 figures.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer on their own; experts that work together can too, after 5,000 steps at a learning rate of 0.1.
+# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer on their own.
 #
 # ## Use only the best expert
 #
-# If one expert can answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well. That expert cannot rely on any other, so an ordinary loss will do. Now, however, the gate names the winner before any expert has answered.
+# If one expert can answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well. That expert cannot rely on any other, so an ordinary loss will do.
 #
 # The weights of all the other experts should then be exactly 0. Mathematically, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
 #
@@ -204,7 +212,7 @@ for target in (6.0, 1.0):
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
-# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on. In the code, each expert gets only those tokens in the batch that chose it.
+# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on.
 
 
 # %%
@@ -302,9 +310,7 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are in use by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are chosen learn faster, so they are chosen even more often. The other experts get no gradient.
-#
-# The two experts get 43% of the words right, more than two whole languages out of eight would give, so they store parts of more than two.
+# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are in use by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are chosen learn faster, so they are chosen even more often.
 #
 # ## A balance loss
 #
@@ -393,11 +399,11 @@ figures.ways_to_balance()
 # %% [markdown]
 # The offsets also prevent the collapse, as does the norm, which makes the inputs about six times as large.
 #
-# The fixed gate gets fewer words right than any of these methods for every seed, but more than a gate that collapses. At this learning rate, the best gate is one that learns and does not collapse.
+# For every seed, the fixed gate gets fewer words right than any of these methods, but more than a gate that collapses.
 #
 # ## What has each expert learned?
 #
-# Nearly all the experts can therefore be kept busy. In the switch with the balance loss, we give all the test tokens to each expert. What share of its own tokens will an expert get right, and what share of the others' tokens?
+# In the switch with the balance loss, we give all the test tokens to each expert. What share of its own tokens will an expert get right, and what share of the others' tokens?
 
 # %%
 x, translation = batch(generator(1), size=4000)  # B D, B
@@ -416,15 +422,55 @@ table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 #
 # ## Experts in a Transformer
 #
-# In the feed-forward network from lesson 12, every token uses all the parameters. With a switch instead, a token uses the parameters of only one expert, so a model can have many parameters with little computation per token. In Mixtral 8x7B (Jiang et al., 2024), a token is routed to two of eight experts and uses 13 of the 47 billion parameters, but all 47 billion must be in memory.
+# In the feed-forward network from lesson 12, every token uses all the parameters. If each token uses only k of N such networks, a model can have many parameters with little computation per token. In Mixtral 8x7B (Jiang et al., 2024), k is 2 and N is 8. Unlike a switch, Mixtral divides the two probabilities by their sum.
+
+
+# %%
+class TopExperts(nn.Module):
+    def __init__(self, D, hidden, N, k):  # hidden units, experts, experts per token
+        super().__init__()
+        self.experts = nn.ModuleList(FeedForward(D, hidden) for _ in range(N))
+        self.gate = nn.Linear(D, N, bias=False)
+        self.k = k
+
+    def forward(self, x):  # B T D
+        tokens = x.flatten(0, 1)  # B·T D
+        p = self.gate(tokens).softmax(-1)  # B·T N
+        weights, chosen = p.topk(self.k)  # B·T k, B·T k
+        if self.k > 1:  # a single weight would always be 1
+            weights = weights / weights.sum(-1, keepdim=True)
+        y = torch.zeros_like(tokens)  # B·T D
+        for i, expert in enumerate(self.experts):
+            rows, places = (chosen == i).nonzero(as_tuple=True)  # token; 0 to k - 1
+            y[rows] += weights[rows, places, None] * expert(tokens[rows])
+        return y.view_as(x)
+
+
+# %% [markdown]
+# With k = 1, this layer is a switch. With k = 2, its answer should be the weighted sum of all the outputs, with the weights from *Use only the best expert*.
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+layer = TopExperts(D=4, hidden=8, N=3, k=2)
+x = torch.randn(1, 5, 4)  # B T D
+scores = layer.gate(x[0])  # T N
+best = scores.topk(2).indices  # T 2
+keep = torch.zeros(5, 3, dtype=torch.bool).scatter(1, best, True)  # T N
+weights = scores.masked_fill(~keep, -torch.inf).softmax(-1)  # T N
+outputs = torch.stack([expert(x[0]) for expert in layer.experts], dim=1)  # T N D
+print("weights of the first token", weights[0].detach())
+print("the same answers:", torch.allclose(layer(x)[0], weighted_sum(outputs, weights)))
+
+# %% [markdown]
+# The answers agree, although `layer` computes only two of the three outputs for each token. In Mixtral, a token uses 13 of the 47 billion parameters, but all of them must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one such layer ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained once with and once without the balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
+# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one such layer ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained with k = 1, with k = 2, and with k = 1 but no balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
 #
-# A token has 32 entries and an expert 32 hidden units. An expert therefore needs 2 · 32 · 32 = 2,048 multiplications per token, and the gate 8 · 32 = 256 more.
+# A token has 32 entries and an expert 32 hidden units. An expert therefore needs 2 · 32 · 32 = 2,048 multiplications per token, and the gate 8 · 32 = 256.
 
 # %% tags=["nbval-check-output"]
 predict("18.translators", ...)
@@ -435,26 +481,48 @@ reveal("18.translators", "one wide network")
 figures.compare_layers()
 
 # %% [markdown]
-# For every seed, the *wide network* gets more words right than the eight experts. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns faster.
+# For every seed, the *wide network* gets more words right than the eight experts with k = 1. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns faster. A second expert for each token makes up more than half of the mean difference.
 #
-# With nearly equal computation, the experts win: at this learning rate, their accuracy is 33 percentage points higher than that of *one network*, and 25 points after 6,000 steps. With each at the best of four rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if computation per token is the limit.
+# With nearly equal computation, the experts with k = 1 get 33 percentage points more of the words right than *one network*. With each at the best of four learning rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if computation per token is the limit.
 #
-# This layer does not collapse even without the balance loss: its busiest expert gets less than a quarter of the tokens. The diagram may show why: there is a norm before the gate. But large models have another reason to balance the load: their experts are spread over several chips, and the busiest chip makes all the others wait.
+# This layer does not collapse even without the balance loss, perhaps because there is a norm before the gate. But large models have another reason for balance: their experts are spread over several chips, and the busiest chip makes the others wait.
+#
+# Do fewer multiplications also take less time? We measure our layers and wider ones, whose experts have D hidden units.
+
+
+# %%
+@torch.no_grad()
+def milliseconds(layer, x):
+    seconds = timeit.repeat(lambda: layer(x), number=1, repeat=10)
+    return 1000 * min(seconds)
+
+
+rows = {}
+for D in (32, 512):
+    x = torch.randn(64, 7, D)  # B T D: as many tokens as in a batch of translations
+    wide = FeedForward(D, 8 * D)
+    rows[f"D = {D}, one wide network"] = [16 * D * D, milliseconds(wide, x)]
+    for k in (1, 2):
+        layer = TopExperts(D, hidden=D, N=8, k=k)
+        products = 2 * k * D * D + 8 * D
+        rows[f"D = {D}, 8 experts, k = {k}"] = [products, milliseconds(layer, x)]
+table(rows, ["multiplications per token", "milliseconds"])
+
+# %% [markdown]
+# At the width of our translation model, 32, collecting each expert's tokens costs more time than the multiplications it saves. At a width of 512, the experts are several times as fast as the wide network.
 #
 # ## So: who should answer?
 #
-# The expert that has learned this kind of token should answer. Nobody says beforehand which one that is. The gate sends a token to some expert, which learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training, hardly any other expert can answer.
+# The expert that has learned this kind of token should answer. The gate sends a token to some expert, which learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training, hardly any other expert can answer.
 #
 # These kinds of token need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
-#
-# If choice and skill are left alone, a few experts may end up with all the tokens, so a balance loss or offsets send tokens to the others.
 #
 # ## Where you will meet this
 #
 # | here | in papers | in Hugging Face's `transformers` |
 # | --- | --- | --- |
 # | `gate` | router | `SwitchTransformersTop1Router`; no bias by default |
-# | best k | top-k gating | `num_experts_per_tok` in `MixtralConfig`; softmax before top-k, then rescaled |
+# | `TopExperts`, k | top-k gating | `MixtralSparseMoeBlock`, `num_experts_per_tok`; experts are lesson 22's SwiGLU |
 # | `balance_loss` · 0.1 | load balancing loss, $\alpha$ = 0.01 | `router_aux_loss_coef` = 0.001 |
 # | offset $c_j$ | bias $b_i$ | `e_score_correction_bias` in `DeepseekV3TopkRouter` |
 #

@@ -83,7 +83,7 @@ def attended(image, weights=None, cell=None, title="", ax=None):
     grid = round(len(weights) ** 0.5)
     side = torch.as_tensor(image).shape[0] / grid
     if weights.max() > 0:
-        cells = {"largest": weights.argmax(), "on the thing": cell}
+        cells = {"largest": weights.argmax(), "on the object": cell}
         lines = [f"{name} {weights[number]:.2f}" for name, number in cells.items() if number is not None]
         ax.set_xlabel("\n".join(lines), fontsize=9)
     ax.spines[:].set(visible=True, color="0.85")

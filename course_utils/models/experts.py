@@ -92,11 +92,15 @@ def fit(
 
 
 class ExpertsLayer(nn.Module):
-    """Takes the place of a feed-forward network: each token goes to one of N experts (Fedus et al. 2021, section 2.1).
+    """Takes the place of a feed-forward network: each token goes to k of N experts.
+
+    With k = 1, the expert's output is multiplied by its probability (Fedus et al. 2021, section 2.1); with more, the k probabilities
+    are divided by their sum (Jiang et al. 2024, section 2.1).
 
     Args:
         width: D, of what comes and goes.
         experts: the N networks.
+        k: how many of them answer a token.
         capacity: how many times its fair share of a batch an expert takes in training; tokens above it pass unchanged. None for no limit.
         bias: whether the gate has one.
         noise: standard deviation of what is added to the gate's scores in training.
@@ -104,34 +108,39 @@ class ExpertsLayer(nn.Module):
             of each with more. The offsets count in choosing an expert, not in its gate (Wang et al. 2024, algorithm 1).
     """
 
-    def __init__(self, width: int, experts, capacity: float | None = None, bias=False, noise=0.0, nudge=0.0):
+    def __init__(self, width: int, experts, k=1, capacity: float | None = None, bias=False, noise=0.0, nudge=0.0):
         super().__init__()
-        self.experts = nn.ModuleList(experts)
-        check_sizes(1, width=width, experts=len(self.experts))
+        self.experts, self.k = nn.ModuleList(experts), k
+        check_sizes(1, width=width, experts=len(self.experts), k=k)
         self.gate, self.capacity = nn.Linear(width, len(self.experts), bias=bias), capacity
         self.noise, self.nudge, self.offsets = noise, nudge, torch.zeros(len(self.experts))
         self.balance, self.chosen, self.kept = torch.zeros(()), None, None  # of the last batch
 
     def forward(self, x: Tensor) -> Tensor:
-        """Send each token of x B×T×D to its expert: B×T×D."""
+        """Send each token of x B×T×D to its experts: B×T×D."""
         tokens, N = x.flatten(0, 1), len(self.experts)
         scores = self.gate(tokens)
         if self.training and self.noise:
             scores = scores + self.noise * torch.randn_like(scores)
         probabilities = scores.softmax(-1)
-        self.chosen = (probabilities + self.offsets).argmax(-1)
-        p = probabilities.gather(1, self.chosen[:, None])  # B·T 1
-        self.balance = balance_loss(probabilities, self.chosen)
+        self.chosen = (probabilities + self.offsets).topk(self.k).indices  # B·T k
+        weights = probabilities.gather(1, self.chosen)  # B·T k
+        if self.k > 1:
+            weights = weights / weights.sum(-1, keepdim=True)
+        choices = self.chosen.flatten()
+        self.balance = balance_loss(probabilities, choices)
         self.kept = torch.ones_like(self.chosen, dtype=torch.bool)
         if self.capacity and self.training:
-            self.kept = within_capacity(self.chosen, N, int(self.capacity * len(tokens) / N))
+            room = int(self.capacity * len(choices) / N)
+            self.kept = within_capacity(choices, N, room).view_as(self.chosen)
         if self.nudge and self.training:
-            self.offsets = self.offsets + self.nudge * (len(tokens) / N - self.chosen.bincount(minlength=N)).sign()
+            self.offsets = self.offsets + self.nudge * (len(choices) / N - choices.bincount(minlength=N)).sign()
         result = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
-            (rows,) = ((self.chosen == number) & self.kept).nonzero(as_tuple=True)
+            rows, places = ((self.chosen == number) & self.kept).nonzero(as_tuple=True)
             if len(rows):
-                result = result.index_put((rows,), p[rows] * expert(tokens[rows]))
+                answers = weights[rows, places, None] * expert(tokens[rows])
+                result = result.index_put((rows,), answers, accumulate=True)
         return result.view_as(x)
 
 
@@ -142,16 +151,16 @@ class Translator(nn.Module):
         languages, words: how many there are.
         width, hidden: of the layer.
         experts: None for an ordinary feed-forward network.
-        capacity: of each expert, see `ExpertsLayer`.
+        more: `k` and `capacity`, see `ExpertsLayer`.
     """
 
-    def __init__(self, languages: int, words: int, width=32, hidden=32, experts: int | None = None, capacity=None):
+    def __init__(self, languages: int, words: int, width=32, hidden=32, experts: int | None = None, **more):
         super().__init__()
         self.embedding = nn.Embedding(languages + words, width)
         self.layer = EncoderLayer(width, 2, hidden, 0.0, "pre")
         if experts:
             networks = [FeedForward(width, hidden) for _ in range(experts)]
-            self.layer.feed_forward = ExpertsLayer(width, networks, capacity)
+            self.layer.feed_forward = ExpertsLayer(width, networks, **more)
         self.readout = nn.Linear(width, words)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -178,5 +187,5 @@ def sent(model: Translator, languages: int, words: int) -> Tensor:
     found = []
     for language in range(languages):
         model(torch.cat([torch.full((words, 1), language), sentences], 1))
-        found.append(model.layer.feed_forward.chosen.view(words, -1)[:, 1])
+        found.append(model.layer.feed_forward.chosen[:, 0].view(words, -1)[:, 1])
     return torch.stack(found)

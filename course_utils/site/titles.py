@@ -15,6 +15,7 @@ TITLES = {
         "On the Properties of Neural Machine Translation: Encoder-Decoder Approaches": "1409.1259",
     },
     "Dao et al. 2022": {"FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness": "2205.14135"},
+    "DeepSeek-AI 2024": {"DeepSeek-V3 Technical Report": "2412.19437"},
     "Devlin et al. 2019": {"BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding": "1810.04805"},
     "Dong et al. 2021": {"Attention is Not All You Need: Pure Attention Loses Rank Doubly Exponentially with Depth": "2103.03404"},
     "Elhage et al. 2021": {"A Mathematical Framework for Transformer Circuits": "https://transformer-circuits.pub/2021/framework/index.html"},
@@ -84,4 +85,5 @@ TITLES = {
     "Yang et al. 2016": {"Hierarchical Attention Networks for Document Classification": "https://aclanthology.org/N16-1174/"},
     "Yang et al. 2018": {"Breaking the Beam Search Curse: A Study of (Re-)Scoring Methods and Stopping Criteria for Neural Machine Translation": "1808.09582"},
     "Zhang and Sennrich 2019": {"Root Mean Square Layer Normalization": "1910.07467"},
+    "Zheng et al. 2025": {"DeepEyes: Incentivizing \"Thinking with Images\" via Reinforcement Learning": "2505.14362"},
 }  # fmt: skip
