@@ -91,12 +91,12 @@ for z in (0.5, 0.9, 0.99):
 #
 # </details>
 #
-# PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word and, separately, the last state. We give it B = 2 sentences of S = 5 words each. Word vectors have dimension D = 3, states dimension H = 4. What is the shape of the states?
+# PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word and, separately, the last state. We give it B = 2 sentences of S = 5 words each. The word vectors have dimension D = 3, and the states have dimension H = 4. What is the shape of the states?
 
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
 x = torch.randn(2, 5, 3)  # B S D
-states, last_state = gru(x)  # B S H, 1 B H: the first axis is 1 for a single GRU
+states, last_state = gru(x)  # B S H, 1 B H: the first axis counts stacked GRUs, here 1
 print("states:    ", *states.shape)
 print("last state:", *last_state.shape)
 
@@ -117,7 +117,7 @@ target_words = ["flima", "kovor", "droli"]
 diagrams.seq2seq(source_words, target_words)
 
 # %% [markdown]
-# Every path from the source to the translation leads through the one vector in the middle. Whatever this vector lacks, the decoder can only guess. In formulas, $h_t$ is an encoder state, $c$ the sentence vector and $s_t$ a decoder state, and $e$ looks up a word's vector:
+# Every path from the source to the translation leads through the one vector in the middle. Whatever this vector lacks, the decoder can only guess. In formulas, a source word $x_t$ has the vector $e(x_t)$, $h_t$ is an encoder state, $c$ the sentence vector and $s_t$ a decoder state. The words of the translation are $y_1, y_2, \dots$, with $y_0$ for BOS, and $y_{<t}$ are those before $y_t$:
 #
 # $$h_t = \mathrm{GRU}\big(e(x_t),\, h_{t-1}\big) \qquad c = h_S$$
 #
@@ -133,9 +133,9 @@ for sentence in small:
     print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
-# The words "the" and "today" vanish, and "dog" and a few other words become two words. The word order stays the same.
+# The words "the" and "today" (not in these sentences) vanish, and "dog" and a few other words become two words. The word order stays the same.
 #
-# `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end.
+# `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end. In the comments, S and T are the lengths of the padded sources and translations.
 #
 # The next cell makes a batch of two sentences. How do the rows of `given` differ from the rows of `wanted`?
 
@@ -181,8 +181,8 @@ class Seq2Seq(nn.Module):
     def encode(self, source):  # B S
         states, _ = self.encoder(self.embedding(source))  # B S H
         last = (source != PAD).sum(1) - 1  # B: where EOS stands, here at 3 and 2
-        # of row 0, 1, 2 and so on, the state at its EOS
-        return states[torch.arange(len(source)), last]  # B H: the sentence vectors
+        rows = torch.arange(len(source))  # B: 0, 1, 2 and so on
+        return states[rows, last]  # B H: from each row, the state at its EOS
 
     def decode(self, given, s):  # B T, B H: the state to begin with
         states, _ = self.decoder(self.embedding(given), s[None])  # B T H
@@ -195,7 +195,7 @@ class Seq2Seq(nn.Module):
 # %% [markdown]
 # For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. `encode` uses the state at EOS instead.
 #
-# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores for all words, `decode` returns the decoder's last state. We use this state only when the model translates, one word at a time; then there is no padding.
+# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. Besides the scores for all words, `decode` returns the decoder's last state. We use this state only when the model translates. Then it reads one word at a time, so the last position is never padding, and `states[:, -1]` is safe.
 #
 # ## The loss
 #
@@ -246,12 +246,12 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A training step samples a batch, computes the loss and its gradient, and updates the weights. In a recurrent network, the gradient is multiplied by a matrix at every step and can therefore become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
+# A training step samples a batch, computes the loss and its gradient, and updates the weights. To compute the gradient, we go back through the sentence word by word, and each word multiplies it by a matrix. Over many words, it can become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
 
 # %%
 def train_model(model, batch_loss, seed, steps, rate):
-    draw = torch.Generator().manual_seed(seed)
+    draw = torch.Generator().manual_seed(seed)  # for `batch_loss` to draw with
     adam = torch.optim.Adam(model.parameters(), lr=rate)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
     losses = []
@@ -321,7 +321,7 @@ for sentence in ("boy called girls", "the dog called girls"):
 #
 # ## How long can a sentence be?
 #
-# Now we let a sentence grow from one word to the twelve of our first example, the greatest length in training. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the source length in words; the translation may be longer, since "old" becomes two words. The grey row is the correct translation of the last sentence. Look for the length at which the first wrong word appears.
+# Now we let a sentence grow from one word to twelve, the greatest length in training, where it is the sentence from the beginning of this lesson. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the source length in words; the translation may be longer, since "old" becomes two words. The grey row is the correct translation of the last sentence. Look for the length at which the first wrong word appears.
 
 # %%
 growing = [
@@ -345,7 +345,7 @@ figures.draw_translations(growing, truth(growing), translate(model, growing))
 #
 # **Your turn**: add sentences of your own, made up of the same words, to `growing`. What is the shortest sentence your model gets wrong?
 #
-# To measure the effect of length, we translate 200 sentences of each of twelve lengths. The last two, 14 and 16 words, are greater than any in training. A word counts as right if it is in the right position. This rule is strict: if the model leaves out one word, nearly all later words count as wrong, as does every surplus word. What share of the words will it get right in 12-word sentences?
+# To measure the effect of length, we translate 200 sentences of each length: 1 to 8, 10, 12, 14 and 16 words. Those of 14 and 16 words are longer than any in training. A word counts as right if it is in the right position. This rule is strict: if the model leaves out one word, nearly all later words count as wrong, as does every surplus word. What share of the words will it get right in 12-word sentences?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -379,7 +379,7 @@ reveal("05.twelve", round(words_right[12], 2))
 #
 # ## How much comes from the vector?
 #
-# Here the decoder reads its own words, so one wrong word may lead to the next. But how many of the right words come from the vector? The decoder may have guessed some from the previous word and the grammar. We therefore give it the right words, as in training, once with each sentence's own vector and once with a different sentence's. How much do the two results differ?
+# In these translations, the decoder read its own words, so one wrong word may have led to another. But how many of the right words come from the vector? The decoder may have guessed some from the previous word and the grammar. We therefore give it the right words, as in training, once with each sentence's own vector and once with a different sentence's. How much do the two results differ?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -389,7 +389,7 @@ parts = [(0, 99), (0, 4), (4, 8), (8, 99)]  # from which word to which
 rows = {}
 with torch.no_grad():
     own = model.encode(source)  # B H
-    another = own.roll(1, dims=0)  # B H: each sentence gets that of the one before
+    another = own.roll(1, dims=0)  # B H: to each sentence the vector before its own
     starts = {"its own vector": own, "the vector of another": another}
     for name, s in starts.items():
         logits, _ = model.decode(given, s)  # B T V
@@ -405,7 +405,7 @@ table(rows, columns, corner="share right, given the right words", digits=2)
 #
 # ## How many whole sentences are right?
 #
-# For what share of the sentences are *all* the words right? The next plot shows this share for your model and for five models trained beforehand with different seeds; the band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have appeared in training, we also test *new* four-word sentences.
+# For what share of the sentences are *all* the words right? The right-hand plot shows this share for your model and for five models trained beforehand with different seeds, the left-hand plot their share of words right. The band runs from the lowest to the highest of the five. The dotted line marks the longest sentences in training. Since short sentences may have appeared in training, we also test *new* four-word sentences.
 
 # %%
 figures.draw_shares_by_length(words_right, sentences_right)
@@ -427,7 +427,7 @@ print(f"12 words out of 40: {12 * log2(40):.1f} bits")
 print(f"64 numbers:         {64 * 32} bits")
 
 # %% [markdown]
-# Twelve words take at most 63.9 bits, and the vector has 64 entries, so one bit per entry would be enough; each entry has 32.
+# Twelve words take 63.9 bits if all 40 words are equally probable at every position, and fewer otherwise. The vector has 64 entries, so one bit per entry would be enough; each entry has 32.
 #
 # But the network has to *learn* how to write a sentence into the vector and read it out again. Do longer sentences come through if we train it longer? We have trained five models for each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps, or the cell and its learning rate. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
 
@@ -437,7 +437,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 # %% [markdown]
 # The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold longer sentences. At eight words, then, room was not the limit: the network had not learned to use it. A larger vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail here even at three words, as they did in one run of 3,000 steps at each of three learning rates. At twelve words, even the best version fails on most sentences.
+# Plain cells fail here even at three words, and they failed again in 3,000 steps, once at each of three learning rates. At twelve words, even the best version fails on most sentences.
 #
 # ## Real sentences
 #
@@ -490,7 +490,7 @@ german_model = Seq2Seq(len(vocabulary), D=64, H=128).to(device)
 
 
 @torch.no_grad()
-def validation_loss(shift=0):  # 1: each caption gets the vector of a different one
+def validation_loss(shift=0):  # shift=1: each caption gets another caption's vector
     losses = []
     for source, given, wanted in validation:
         s = german_model.encode(source.to(device)).roll(shift, dims=0)  # B H
@@ -544,7 +544,7 @@ for caption in [
     print(caption, "→", to_german(caption))
 
 # %% [markdown]
-# The vector carries something of each caption, because the loss is clearly higher with the vector of a different one. In our run, the German is nearly fluent and its first words fit: "ein mann", "zwei hunde", "eine frau". But guitar, bench and book are lost, and instead the model writes what captions often say, such as "in einem blauen hemd", in a blue shirt.
+# The vector carries something of each caption, because the loss is clearly higher with the vector of a different one. In our run, the German is nearly fluent. In English, it says "a man with a hat juggles, who on a sidewalk", "two dogs are playing in the snow" and "a woman in a blue shirt is playing tennis". The first words fit: "ein mann", "zwei hunde", "eine frau". But guitar, bench and book are lost, and instead the model writes what captions often say, such as "in einem blauen hemd", in a blue shirt.
 #
 # ## Can one vector hold a sentence?
 #
@@ -559,7 +559,7 @@ for caption in [
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
 # | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n` | `last_hidden_state` |
-# | sentence vector $c$ | context vector, thought vector | `h_n`: layers B H, even with `batch_first` | none |
+# | sentence vector $c$ | context vector, thought vector | `h_n`, with axes 1 B H even with `batch_first`; the first axis counts stacked GRUs | none |
 # | `given`, `wanted` | $y_{t-1}$, $y_t$ | none | `decoder_input_ids`, `labels` |
 # | `collate` | | `DataLoader(…, collate_fn=collate)` | `DataCollatorForSeq2Seq` |
 # | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |

@@ -66,5 +66,5 @@ def table_by_width(widths):
         "seconds for all": at_widths("cpu_seconds"),
     }
     rows = {f"{width}": [column[place] for column in cells.values()] for place, width in enumerate(widths)}
-    caption = "1,000 captions, three seeds: mean [lowest to highest]. The last two columns are without a penalty; seconds are on one core."
+    caption = "1,000 captions, three seeds: mean [lowest to highest]. BLEU and the last two columns are without a penalty; seconds are on one core."
     return table(rows, list(cells), corner="width", digits=1, caption=caption)

@@ -16,7 +16,7 @@ from course_utils.translation.search import translate_all
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A translation model assigns a probability to every possible translation. The best translation is the one people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems and finally use a whole test set to see how wide a search should be.
+# A translation model assigns a probability to every possible translation. The best translation is the one people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems. At the end, we use a whole test set to see how many translations a search should follow at once.
 #
 # ## Two translations of one sentence
 #
@@ -29,7 +29,7 @@ model, subwords = load_pretrained("attention-en-fr")
 river = "Two women are eating ice cream on a bench by the river."
 source = subwords.encode([river])
 for width in (1, 3):
-    found = translate_all(model, source, width=width, alpha=0.0)[0]  # of one caption
+    found = translate_all(model, source, width=width, alpha=0.0)[0]  # only one caption
     text = subwords.decode([found.tokens])[0]
     print(f"log probability {found.log_probability:.2f}: {text}")
 
@@ -198,20 +198,21 @@ for width in (5, 20):
     ids, log_p = ended[0]
     lengths.append(len(ids) - 1)  # with EOS, without BOS
     print(f"width {width}, {lengths[-1]} tokens, {log_p:.3f}: {in_words(ids)}")
-of_next = step_of(rope)(ids[:-2])  # V: after "sautant" in the second translation
-print(f"probability of the full stop after 'sautant': {of_next[ids[-2]].exp():.3f}")
+*before, full_stop, _ = ids  # of the second translation; the last one is EOS
+of_next = step_of(rope)(before)  # V: after "sautant"
+print(f"probability of the full stop after 'sautant': {of_next[full_stop].exp():.3f}")
 reveal("07.wider", "shorter" if lengths[1] < lengths[0] else "longer")
 
 # %% [markdown]
 # The translation found by the wider beam is much shorter: in English, it reads "A girl jumping.", without the rope, the sidewalk and the garage. The translation found by the narrower beam leaves out very little: "parking garage" has become "garage".
 #
-# The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability; such an error is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search, which discards only hypotheses that can no longer win. For more than half of their sentences, the most probable translation was empty.
+# The beam of 20 is not to blame, because it found the more probable translation. It is the model that assigns the worse translation a higher probability; such an error is called a **model error**. The beam of 5 made a search error that, by luck, saved it from the model error. Stahlberg & Byrne (2019) used exact search. A hypothesis never becomes more probable as it grows, so this search discards only those already less probable than some ended one. For more than half of their sentences, the most probable translation was empty.
 #
-# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the remaining words of the long translation together are even less probable: $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$; we count EOS too. A larger divisor moves a negative number closer to 0, which favours long translations. We divide only at the end, and only for the finished hypotheses:
+# How can such a short translation win? A perfect model would assign hardly any probability to a full stop after "Une fille sautant". Ours assigns it only 0.009, but the remaining words of the long translation together are even less probable. Both translations begin with "Une fille sautant", so this part cancels out when we compare them: the remaining words are $e^{-5.797 + 5.654} = 0.87$ times as probable as the full stop and EOS. The rest of the probability is spread over all other continuations. To correct for translations that end too early, Wu et al. (2016) divide the log probability by a number $lp$ that grows with the number of tokens $|y|$; we count EOS too. A larger divisor moves a negative number closer to 0, which favours long translations. We divide only at the end, and only for the finished hypotheses:
 #
 # $$s(y) = \frac{\log p(y \mid x)}{lp(y)} \qquad lp(y) = \left(\frac{5 + |y|}{6}\right)^{\alpha}$$
 #
-# The 5 and the 6 are the authors' choice. They call this division length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. We leave out the other term in their score, a coverage penalty. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which translation wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
+# The 5 and the 6 are the authors' choice. They call this division length normalization; like Vaswani et al. (2017), we call $lp$ a **length penalty**. Their score has another term, which we leave out: a coverage penalty lowers it if attention has hardly looked at some source words. With $\alpha = 0$, $lp$ is 1 and changes nothing. Work out the two scores for $\alpha = 1$: the short translation has 5 tokens and a log probability of -5.654, and the long one has 16 tokens and -5.797. Which translation wins? In the code, `ended` still holds the hypotheses that the beam of 20 found.
 
 
 # %%
@@ -293,7 +294,7 @@ reveal("07.meaning", "now sleeping" if higher else "lies awake")
 #
 # ## How wide should the beam be?
 #
-# A single caption suggested that a beam can be too wide; with BLEU, we can check this on a whole test set. We had three models, trained with different seeds, translate a test set of 1,000 captions into French at seven widths, once without a penalty and once with $\alpha = 1$. Because that takes a while, we stored the results. Which widths give the best BLEU without a penalty?
+# A single caption suggested that a beam can be too wide; with BLEU, we can check this on a whole test set. We trained three models with different seeds. Each of them translated a test set of 1,000 captions into French at seven widths, once without a penalty and once with $\alpha = 1$. Because that takes a while, we stored the results. Which widths give the best BLEU without a penalty?
 
 # %% tags=["nbval-check-output"]
 predict("07.width", ...)
@@ -312,7 +313,7 @@ reveal("07.width", figures.by_width())
 figures.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1. A width of 5 with the penalty is therefore enough here. For your own model, choose the width on captions outside the test set: we used the test set only to draw the curves.
+# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1. A width of 5 with the penalty is therefore enough here. To choose a width for your own model, do not use the test set as we did here to draw the curves: use other captions.
 #
 # ## Which translation is best?
 #
