@@ -184,7 +184,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, because it compares all pairs of words. Your times may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares all pairs of words. Your times may differ.
 #
 # ## The second gain: a short path
 #
@@ -381,7 +381,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower in our table of times, because steps that wait for one another cannot be merged into a few large products. The formula in the table describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
+# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower for 10 and 100 words in our table of times, because steps that wait for one another cannot be merged into a few large products. The formula in the table describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
 #
 # A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: with d = 512, for every text shorter than 768 words.
 #

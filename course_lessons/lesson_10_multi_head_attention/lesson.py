@@ -526,7 +526,7 @@ figures.show_lost_bleu(lost)
 #
 # One head computes only one weighted sum, in which several facts are mixed. Several heads keep the facts apart if each has its own weights. They need no more parameters than one head, but compute more weights, and each head is narrower.
 #
-# A hidden layer can also separate the facts in one head's sum. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer it was still behind after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads did not help our small translation models.
+# A hidden layer can also separate the facts in one head's sum. But with three facts, one head was behind four after 1,000 steps, and with a narrow hidden layer it was still behind after 4,000. In a trained translation model, some heads look in clearly different directions. In a short training run, however, more heads brought our small translation models no clear gain.
 #
 # ## Where you will meet this
 #

@@ -479,7 +479,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. This made a layer several times as fast on lesson 09's single 100-word text, but in batches of 64 short sentences, it gains nothing.
+# The GRUs get more words right in the same time, though they also have more parameters. The Transformer therefore has no advantage here. One argument for attention was that in training, no word waits for the previous one. This made a layer several times as fast on lesson 09's single 100-word text, but in batches of 64 short sentences, our Transformer takes about as long as the GRUs.
 #
 # ## Remove one part at a time
 #
@@ -692,7 +692,7 @@ table(rows, columns, corner="words right, teacher forcing", digits=2)
 #
 # Attention can translate without any GRU, though GRUs learn faster on our toy task. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With any of these missing, the model got most words wrong after 300 steps when it wrote by itself. Without residual connections, our models learned far more slowly, and those with small initial weights learned next to nothing in 1,000 steps. Finally, the model needs the source mask to translate a sentence as well on its own as in a batch.
 #
-# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, however, the model without them got hardly more wrong than the whole one. Norms made hardly any difference in our small model, whereas six-layer models with large initial weights learned only with norms.
+# Without feed-forward networks, the model got about twice as many words wrong on average after 300 steps, and a third layer did not make up for their absence. After 700 steps, however, the model without them got hardly more wrong than the whole one. Norms made hardly any difference in our small model, whereas six-layer models with large initial weights learned within 200 steps only with norms.
 #
 # ## Where you will meet this
 #
