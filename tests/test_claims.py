@@ -404,7 +404,7 @@ def _(numbers):
     return [numbers(f"\n{width}  ")[i] for i in (6, 0) for width in (1, 5)] == [-10.4, -8.2, 49.6, 51.6]
 
 
-@claim("05", "because the loss is clearly higher with the vector of a different one.")
+@claim("05", "because the loss is clearly higher with those of different captions.")
 def _(numbers):
     trained, shifted = numbers("after epoch 5:")[0], numbers("with the vector of a different caption:")[0]
     return trained < numbers("after epoch 1:")[0] and shifted > trained + 0.5

@@ -96,7 +96,7 @@ for z in (0.5, 0.9, 0.99):
 # %% tags=["nbval-check-output"]
 gru = nn.GRU(3, 4, batch_first=True)  # D, H; the batch is the first axis
 x = torch.randn(2, 5, 3)  # B S D
-states, last_state = gru(x)  # B S H, 1 B H: the first axis counts stacked GRUs, here 1
+states, last_state = gru(x)  # B S H, 1 B H: the first axis counts the GRUs, here 1
 print("states:    ", *states.shape)
 print("last state:", *last_state.shape)
 
@@ -539,16 +539,16 @@ def to_german(caption):
 for caption in [
     "A man is playing guitar.",
     "Two dogs are running in the snow.",
-    "A woman is sitting on a bench and reading a book.",
+    "A woman is reading a book on a bench.",
 ]:
     print(caption, "→", to_german(caption))
 
 # %% [markdown]
-# The vector carries something of each caption, because the loss is clearly higher with the vector of a different one. In our run, the German is nearly fluent. In English, it says "a man with a hat juggles, who on a sidewalk", "two dogs are playing in the snow" and "a woman in a blue shirt is playing tennis". The first words fit: "ein mann", "zwei hunde", "eine frau". But guitar, bench and book are lost, and instead the model writes what captions often say, such as "in einem blauen hemd", in a blue shirt.
+# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, the German is nearly fluent. In English, it says "a man with a hat juggles, who on a sidewalk", "two dogs are playing in the snow" and "a woman in a blue shirt is playing tennis". The first words fit, and so does the snow, but guitar, bench and book are lost. Instead, the model writes phrases from other captions, such as "in einem blauen hemd", in a blue shirt.
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences, and in our three captions, mostly the first words come through. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with a much larger network that read the source backwards. In our language, reading backwards gave no clear gain, as an exercise shows.
 #
@@ -559,7 +559,7 @@ for caption in [
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
 # | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n` | `last_hidden_state` |
-# | sentence vector $c$ | context vector, thought vector | `h_n`, with axes 1 B H even with `batch_first`; the first axis counts stacked GRUs | none |
+# | sentence vector $c$ | context vector, thought vector | `h_n`, with axes 1 B H even with `batch_first`; the first axis counts the GRUs | none |
 # | `given`, `wanted` | $y_{t-1}$, $y_t$ | none | `decoder_input_ids`, `labels` |
 # | `collate` | | `DataLoader(…, collate_fn=collate)` | `DataCollatorForSeq2Seq` |
 # | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |

@@ -547,7 +547,7 @@ figures.names_by_seed()
 #
 # ## Where you will meet this
 #
-# For photographs, the encoder is pretrained on ImageNet: the paper's is a VGG network, frozen like ours. In [a tutorial](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning), fine-tuning a ResNet raises BLEU from 23.3 to 24.3 on validation captions (given the correct previous words). A beam of 5 instead of 1 (lesson 07) raises it from 30.3 to 33.3 on test captions.
+# For photographs, the paper's encoder is a VGG network, pretrained on ImageNet and frozen like ours. In [a tutorial](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning), fine-tuning a ResNet raises BLEU from 23.3 to 24.3 on validation captions (given the correct previous words). A beam of 5 instead of 1 (lesson 07) raises it from 30.3 to 33.3 on test captions.
 #
 # In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023).
 #
