@@ -405,7 +405,7 @@ for model in models[3]:
 # | fixed attention | attention pooling | `F.scaled_dot_product_attention`, the query a parameter | `SiglipMultiheadAttentionPoolingHead` |
 # | several θs | seed vectors in Lee et al. (2019) | a query of several rows | none |
 # | MLP attention | word attention in Yang et al. (2016) | `nn.Linear`, `nn.Tanh`, `nn.Linear` | none |
-# | softmax weights | kernel regression (Nadaraya, 1964), where a score is minus a squared distance | `softmax(-1)` | none |
+# | softmax weights | kernel regression (Nadaraya, 1964); with a Gaussian kernel, a score is minus a scaled squared distance | `softmax(-1)` | none |
 # | mask: True for words | score set to $-\infty$ | `masked_fill(~mask, -torch.inf)` | `attention_mask`: 1 for words, 0 for padding |
 # | temperature | τ, or its inverse β | divide before `softmax` | `temperature` in `generate` |
 

@@ -400,7 +400,7 @@ figures.ten_seeds()
 # %% [markdown]
 # The whole machine learns to copy for eight of the ten seeds, the machine without the shift for none. Without the shift, positions 1 to 31 always get the same weight. Because they are alike at the beginning, no key can tell them apart, and each write changes them in the same way. The 32 positions are worth no more than two.
 #
-# Without the content, as many machines learn as with it, because copying needs no key. But with a gate of 0, no machine learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). An open gate without content spreads the weight evenly over all positions.
+# Without the content, as many machines learn as with it, because copying needs no key. But with a gate of 0, no machine learns in 600 steps, although [seed 3 does in 3,000](../docs/measurements.md#what-more-steps-and-other-rates-change). Without the content, a gate of 1 gives all positions equal weights.
 #
 # ## How many vectors can it copy?
 #

@@ -97,7 +97,7 @@ def compare_layers():
         "multiplications per token",
         "right words",
         "minus those of 8 experts",
-        "share of the busiest expert",
+        "busiest expert's share of choices",
     ]
     caption = "Mean of five seeds [lowest to highest] after 1,200 steps, differences by seed"
     return table(rows, columns, digits=2, caption=caption)

@@ -468,7 +468,7 @@ print("the same answers:", torch.allclose(layer(x)[0], weighted_sum(outputs, wei
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one such layer ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained with k = 1, with k = 2, and with k = 1 but no balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
+# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one layer of experts ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained with k = 1, with k = 2, and with k = 1 but no balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
 #
 # A token has 32 entries and an expert 32 hidden units. An expert therefore needs 2 · 32 · 32 = 2,048 multiplications per token, and the gate 8 · 32 = 256.
 
@@ -483,7 +483,7 @@ figures.compare_layers()
 # %% [markdown]
 # For every seed, the *wide network* gets more words right than the eight experts with k = 1. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns faster. A second expert for each token makes up more than half of the mean difference.
 #
-# With nearly equal computation, the experts with k = 1 get 33 percentage points more of the words right than *one network*. With each at the best of four learning rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if computation per token is the limit.
+# With only an eighth more multiplications, the experts with k = 1 get 33 percentage points more of the words right than *one network*. With each at the best of four learning rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if multiplications per token are the limit.
 #
 # This layer does not collapse even without the balance loss, perhaps because there is a norm before the gate. But large models have another reason for balance: their experts are spread over several chips, and the busiest chip makes the others wait.
 #
@@ -551,7 +551,7 @@ check("18.q5", ...)
 # - A gate is attention over networks: the input is the query, the rows of $W$ are the keys, and the outputs are the values.
 # - If experts compete, the one with the largest weight can answer on its own.
 # - An expert with a weight of exactly 0 gets no gradient. When nothing spread the tokens, a learned gate sent nearly all the tokens to one to four of our eight linear experts.
-# - With nearly equal computation per token, our layer of experts got more words right than one network. It learned more slowly than a wide network with nearly as many parameters.
+# - With only an eighth more multiplications per token, our layer of experts got more words right than one network. It learned more slowly than a wide network with nearly as many parameters.
 #
 # **Exercises**: [open them](../exercises/18_mixture_of_experts_exercises.ipynb)
 #

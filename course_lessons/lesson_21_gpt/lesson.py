@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide from it.
 # - **GPT** (Radford et al., 2018) keeps the decoder without its attention to a source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
-# Here, the two differ only in their attention mask and in what they learn to predict. We build a GPT and compare it with BERT when it writes.
+# Here, the two differ only in their attention mask and in what they learn to predict. We build a GPT and, when it writes, see what BERT's mask would change.
 #
 # The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer keeps its weights, so we can look at them. Before you run the second cell, guess where they will be 0.
 
