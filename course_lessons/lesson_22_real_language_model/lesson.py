@@ -74,7 +74,7 @@ print("tokens:", [list(tokens) for tokens in words])
 #
 # To encode a new text, we apply the merges in the order in which they were learned ([`22.encode`](../exercises/22_real_language_model_exercises.ipynb)). The tokenizer of SmolLM2 learned its merges from much more text. Because it starts from bytes instead of characters, it can encode any script: a letter such as ä is two bytes.
 #
-# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and, as in SmolLM2's training, single digits, and applies the merges to each; only marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence below need?
+# The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits, as in SmolLM2's training, and applies the merges to each word or digit. Marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence below need?
 
 # %% tags=["nbval-check-output"]
 file = GGUFReader(file_or_stand_in())
@@ -85,7 +85,7 @@ vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-# splits a text into words, and these into bytes; adds no space in front
+# splits a text into words, and these into bytes (a space becomes Ġ); adds none in front
 bytes_of_words = pre_tokenizers.ByteLevel(add_prefix_space=False)
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
@@ -155,7 +155,7 @@ class SwiGLU(nn.Module):
 #
 # **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. The authors found hardly any loss of quality. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, there are 3 · 5 = 15 stacked queries per group. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. If S - T tokens are in the cache, all T queries can see them, so the causal mask has S - T additional columns on the left, all True.
+# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, there are 3 · 5 = 15 stacked queries per group. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. As in lesson 21, a call reads T new tokens, and S is T plus the number in the cache. All T queries can see these S - T tokens, so the causal mask has S - T additional columns on the left, all True.
 
 
 # %%
@@ -178,7 +178,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat each group's H / G times. SmolLM2 has 30 layers and heads of width 64. How large is its cache for 2,048 positions in float32, with and without groups?
+# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat each group's H / G times. SmolLM2 has 30 layers, each with 9 heads of width 64 in 3 groups. How large is its cache for 2,048 positions in float32, with and without groups?
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
@@ -284,7 +284,7 @@ class Llama(nn.Module):
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# A block therefore takes 2 + 2 bytes for scale and minimum and 16 bytes for the 32 integers, 20 bytes in all, or 5 bits per weight. Byte i contains integer i in its low half, the last four bits, and integer i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first byte is 47 = 2 · 16 + 15. Which two weights does it contain?
+# A block therefore takes 2 + 2 bytes for scale and minimum and 16 bytes for the 32 integers, 20 bytes in all, or 5 bits per weight. Byte i contains integer i in its low half, the last four bits, and integer i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first of the 16 bytes is 47 = 2 · 16 + 15. Which two weights does it contain?
 
 
 # %% tags=["nbval-check-output"]
@@ -363,7 +363,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs entries 0 and 32, 1 and 33, and so on. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -393,7 +393,7 @@ reveal("22.paired", "b")
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
 # - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and highest in brackets.
-# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?", with a cache to reveal its misuse.
+# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?". Both use a cache, so that mistakes with the cache show too.
 # - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
@@ -404,11 +404,11 @@ figures.table_of_mistakes()  # stored; benchmarks/llama.py makes the mistakes
 # %% [markdown]
 # Only the logits reveal all nine:
 #
-# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and a word. Their logits are off by 5 to 10.
+# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and its word, which gives other tokens. Their logits are off by 5 to 10.
 # - Mistakes with the cache or new tokens' positions do not affect the losses, which are computed without a cache.
 # - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
-# Compare a loaded model's logits with a reference in three ways: without a cache, with one, and for a second text after a first. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Compare a loaded model's logits with a reference in three ways: without a cache, with one, and for a second text after a first, in case the cache still holds the first. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -453,9 +453,9 @@ print(texts)  # a set: equal texts are kept once
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: training continued with the same loss, on dialogues in a fixed format, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens that show where a message begins and where it ends.
-# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. InstructGPT (Ouyang et al., 2022) trained a second model to score answers and the first to get high scores by reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), whose loss compares the two answers' probabilities.
+# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. For InstructGPT, Ouyang et al. (2022) trained a second model to score answers, and then trained the language model to get high scores: reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), whose loss compares the two answers' probabilities.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable tokens, and twice we sample from a nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". In the dialogues from which it learned, a user's question was followed by an answer, so it writes one. Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable tokens, and twice we sample from a nucleus (lesson 21).
 
 
 # %%
@@ -505,7 +505,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. Weights on keys at a fixed distance form a diagonal of the T × S weights. Whatever the distance, we average the last 39 entries: the second copy has 39 queries, because its last token is only predicted ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. Weights on keys at a fixed distance form a diagonal of the T × S weights. At both distances, we average the diagonal's last 39 entries, those of the second copy's queries: its 40th token is only predicted, so it is no query ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -568,13 +568,13 @@ print(figures.most_needed_for_copying())  # from stored results
 reveal("22.one_head", "a")
 
 # %% [markdown]
-# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted almost as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats; three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. The two steps from lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
+# Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted almost as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats, perhaps because three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. The two steps from lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.
 #
 # The last line is from stored runs on two of these texts, with each of the 270 heads switched off in turn. In these two texts, no head matters more than 16.0, and the median head hardly matters at all. Three heads in layer 1 also matter, one of them nearly as much as 16.0; we have not looked at what they do.
 #
 # ## What does a head do when it has nothing to find?
 #
-# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? The text is a mark, `<|im_start|>`, followed by prose. The first plot shows each layer's mean weight on the mark, the first token. The second shows the length of this token's vector after each layer and the others' median, on a logarithmic scale.
+# In ordinary prose, even an induction head often has nothing to copy, yet each row of its weights sums to 1. Where does the weight go then? The text is a mark, `<|im_start|>`, followed by prose. The first plot shows each layer's mean weight on the mark, the first token. The second shows, on a logarithmic scale, the length of this token's vector after each layer, and the median length of the other tokens' vectors.
 
 # %%
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
@@ -596,11 +596,11 @@ runs = {"first token": first[None], "median of the others": others[None]}
 plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the norm removes it before keys are computed, so the keys depend on the vector's direction. Why length and weight grow together, we have not investigated. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the RMSNorm in front of attention removes it before keys are computed, so the keys depend on the vector's direction. Why length and weight grow together, we have not investigated. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
-# Remember the four cases of lesson 01: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. What does a model do that nobody deliberately trained for it?
+# Remember the four cases of lesson 01: a linear score of summed word vectors cannot get all of "great", "awful", "not great" and "not awful" right. In lessons 02 and 03, we trained attention for this task. And a model that nobody deliberately trained for it: does it get them right?
 #
 # We show the model four labelled reviews and let it predict the label of a fifth. The fifth review's score is the log probability of " positive" minus the log probability of " negative".
 
@@ -647,7 +647,7 @@ reveal("22.four_cases", right)
 # Does this also work for real reviews? With four sets of examples, we have scored reviews from SST-2's test set: 300 of the 1,821, drawn at random, and all 383 that contain a negation ([our measurements](../docs/measurements.md#a-real-language-model)). A review counts as positive if its score is above a threshold ([`22.classify`](../exercises/22_real_language_model_exercises.ipynb)):
 #
 # - *Threshold 0*, as above.
-# - *Median*: the median score of 100 other reviews, without their labels. A model may lean towards one label, but about half of all reviews are positive. With the median, half of these 100 also count as positive.
+# - *Median*: the median score of 100 other reviews, without their labels. About half of all reviews are positive, but a model may lean towards one label. With the median as threshold, half of these 100 count as positive whichever way the model leans.
 #
 # The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
 
@@ -657,7 +657,7 @@ figures.shares_of_reviews()
 # %% [markdown]
 # With a threshold of 0, SmolLM2 is not reliable: it gets 0.53 of the reviews with a negation right, whereas calling them all negative would give 0.63. With the median as the threshold, it gets more reviews right than the two models trained on thousands of labels, and its lead is largest for the reviews with a negation.
 #
-# The comparison cannot show whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters, and it may have seen these very reviews in training.
+# The comparison cannot show whether this is due to attention or to scale: SmolLM2 has attention in 30 layers and six hundred times as many parameters as either of the other two, and it may have seen these very reviews in training.
 #
 # ## So: what is inside the models that we use every day?
 #
