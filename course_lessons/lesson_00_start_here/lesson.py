@@ -20,7 +20,7 @@ doctor()
 # %% [markdown]
 # ## A sum in which some vectors count more
 #
-# Suppose a program translates a sentence word by word. It does better if it can decide, before it writes each word, which words in the sentence to look at. It therefore gives each word a weight: words that matter more at the moment get more weight. Each word is a vector; the program multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson, the vectors are colours, because you can see a sum of colours.
+# Suppose a program translates a sentence word by word. It does better if it can decide, before it writes each word, which words in the sentence to look at. It therefore gives each word a weight: words that matter more at the moment get more weight. The program stores each word as a vector, a list of numbers; it multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson, the vectors are colours, because you can see a sum of colours.
 #
 # A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1, and our green is a little darker, with a strength of 0.8. PyTorch calls its arrays **tensors**. Letters in the comments name a tensor's axes: S is the number of vectors and D their dimension.
 
@@ -85,7 +85,7 @@ colour_explorer
 #
 # Here the weights are shares: none is negative, and they add up to 1. The sum is then also called a **weighted mean**. In general, weights may be any numbers.
 #
-# This course is about where the weights come from. First we choose them by hand, then networks compute them, and finally you build a GPT.
+# This course is about where the weights come from. First we choose them by hand, then networks, which learn from examples, compute them, and finally you build a GPT.
 #
 # ## The same sum without a loop
 #
@@ -100,7 +100,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight in `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -118,7 +118,7 @@ print(scaled.sum(0))  # D: the weighted sum
 #
 # </details>
 #
-# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: with T rows, T×S times S×D is T×D. A third axis in front makes a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T rows of weights, of shape (T, S), times S vectors, of shape (S, D), give T mixes, of shape (T, D). A third axis in front makes a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
 
 # %% tags=["nbval-check-output"]
 print(weights @ colours)  # D: the brown again
@@ -129,11 +129,11 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first line is our brown, this time without a loop. The second line is also the first row of the four mixes, whose second row is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
+# The first line is our brown, this time without a loop. The second line is also the first of the four mixes. The second mix is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
 # **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are filled up at the end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, the product is 0, or NaN (not a number) if the number was infinite or NaN. `masked_fill` can write any number there. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
+# Where the mask is False, the product is 0, except that an infinite number or NaN (not a number) times 0 is NaN. To write another number there, or to replace such numbers, we use `masked_fill`. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
 #
 # Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers under True count?
 
@@ -153,7 +153,7 @@ reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 # %% [markdown]
 # ## A gradient finds the weights
 #
-# We have chosen all the weights by hand. To find them, a program has to know how a result changes with each weight, and this is what a **gradient** says. For example, the total of a mix, the sum of its three entries, is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
+# We have chosen all the weights by hand. To find them, a program has to know how a result changes with each weight, and this is what a **gradient** says. For example, take the total of a mix, the sum of its three entries. The entries of red add up to 1, those of green to 0.8 and those of blue to 1, so the total is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
 #
 # `requires_grad=True` asks PyTorch to keep track of `w`, and `total.backward()` stores the gradient of the total in `w.grad`.
 
@@ -163,7 +163,7 @@ total = (w @ colours).sum()  # one number
 total.backward()
 print(w.grad)  # S: how fast the total grows with each weight
 more_green = torch.tensor([0.5, 0.6, 0.0])  # S
-print("the total grows by", (more_green @ colours).sum() - total.detach())
+print("the total grows by", (more_green @ colours).sum() - total.detach())  # untracked
 
 # %% [markdown]
 # The gradient is (1, 0.8, 1). With 0.1 more green, the total grows by 0.08, which is $0.1 \cdot 0.8$.
@@ -181,18 +181,19 @@ for step in range(16):
     if step % 5 == 0:
         print(f"step {step:2}: weights {w.detach()}, loss {loss.item():.4f}")
         mixes.append(mix.detach())
-    w = (w - 0.2 * w.grad).detach().requires_grad_()  # forget how w came about
+    w = (w - 0.2 * w.grad).detach()  # a step; forget how w came about
+    w.requires_grad_()  # keep track of the new w
 titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# The steps find the weights: after 15 steps, red and blue have a weight of 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but attention needs different weights for every word that it writes, so later a network will compute them.
+# The steps find the weights: after 15 steps, red and blue have a weight of 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but a translation program needs different weights for every word that it writes, so later a network will compute them.
 #
 # A **network** is a function with many adjustable numbers, and to **train** it means to lower its loss in this way. Careful: the numbers that a network learns, its **parameters**, are also called weights.
 #
 # ## A check tells you what is wrong, and why
 #
-# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you write it as a function, and the cell below it checks your function. Here is a first try with a mistake; look for it before you run the cell.
+# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you write this sum as a function, and the next cell there checks your function. Here is a first try with a mistake; look for it before you run the cell.
 
 
 # %%

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 12: the whole Transformer; lesson 07: BLEU and greedy search",
     reading=60,
-    runs="a minute",
+    runs="two minutes",
 )

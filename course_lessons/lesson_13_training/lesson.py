@@ -457,7 +457,7 @@ for text in ["A man is playing guitar.", "A woman is reading a book on a bench."
     print(text, "→", *translate(small.cpu(), subwords, [text]))
 
 # %% [markdown]
-# In our run, the first translation is correct; in the second, the woman and the bench come through, but the book is lost. The course's translation model is larger and has taken 3,014 steps with much the same loop.
+# In our run, the first translation is correct; in the second, the woman and the bench come through, but the book is lost. The course's translation model is larger and has taken 3,014 steps.
 #
 # To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 

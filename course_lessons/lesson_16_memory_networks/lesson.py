@@ -27,7 +27,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% tags=["nbval-check-output"]
 _, training = stories("two facts", number=4000, seed=0)
-new_texts, new = stories("two facts", number=4000, seed=1)  # new: as numbers
+new_texts, new = stories("two facts", number=4000, seed=1)  # as text, as numbers
 example = new_texts[1003]
 for number, fact in enumerate(example.facts, 1):
     print(number, fact)
@@ -40,7 +40,7 @@ print(example.question)
 #
 # A **memory network** turns each fact into a vector, called a **memory** (Weston et al., 2014). We build the version proposed by Sukhbaatar et al. (2015). The simplest memory is the sum of the word vectors, as in a bag of words.
 #
-# Does a sum preserve enough information? Questions are encoded in the same way as facts. Here are two questions with the same words but different answers. How far apart are the sums of their word vectors?
+# Does a sum preserve enough information? Questions are encoded in the same way as facts. Here are two questions with the same words but different answers: one asks what lies north of the garden, the other what lies south of it. How far apart are the sums of their word vectors?
 
 
 # %% tags=["nbval-check-output"]
@@ -60,7 +60,7 @@ print(f"the two sums are {distance:.2f} apart")
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
-# The plot shows these weights for the first question. Do they give the two questions different vectors?
+# For $d$ below $D/2$, the weight falls from word to word, and above $D/2$ it rises. The plot shows these weights for the first question. Do they give the two questions different vectors?
 
 
 # %%
@@ -104,7 +104,7 @@ print("next question", u + o)
 
 # %% tags=["nbval-check-output"]
 def hop(u, m, c, mask):  # B D, B M D, B M D, B M
-    scores = (m @ u.unsqueeze(-1)).squeeze(-1)  # B M
+    scores = (m @ u.unsqueeze(-1)).squeeze(-1)  # B M D @ B D 1 is B M 1; then B M
     p = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M: the weights
     o = (p.unsqueeze(1) @ c).squeeze(1)  # B D
     return u + o, p
@@ -128,7 +128,7 @@ print("swapped ", swapped)
 #
 # Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what the hop read, so it can query the facts again in a second hop.
 #
-# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, the first of which also produces the question vector. Guess which set of memories is used twice.
+# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different **embeddings**, tables with a learned vector for each word, the first of which also produces the question vector. Guess which set of memories is used twice.
 
 # %%
 diagrams.memory_hops()
@@ -136,22 +136,22 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. With this **adjacent tying**, K hops need K + 1 embeddings.
 #
-# For our story, the plan is this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The next question therefore contains the vector for "daniel", made with the same embedding as the keys of hop 2. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
+# For our story, the plan is this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. Because $M^1$ also holds the keys of hop 2, the next question contains the vector for "daniel" in the same form as these keys. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
 #
 # The first half of the network turns sentences into memories. Shorter sentences are padded with word number 0, whose vector is zero, so J is the same for all sentences.
 
 
 # %%
 class SentenceReader(nn.Module):
-    def __init__(self, hops, D, longest):  # longest: of the stories, in facts
+    def __init__(self, hops, D, longest):  # longest: facts in the longest story
         super().__init__()
         V = len(VOCABULARY)
-        sets = range(hops + 1)  # of embeddings and of ages
+        sets = range(hops + 1)  # k: an embedding and a set of ages for each
         self.embeddings = nn.ModuleList(nn.Embedding(V, D, padding_idx=0) for _ in sets)
         self.ages = nn.ParameterList(0.1 * torch.randn(longest, D) for _ in sets)
 
     # k is the number of an embedding, as in M^k
-    def encode(self, sentences, k):  # B J, or B M J: numbers of words
+    def encode(self, sentences, k):  # B J, or B M J: each word as its number
         x = self.embeddings[k](sentences)  # B J D, or B M J D
         J, D = x.shape[-2:]  # its last two axes
         return (x * position_encoding(J, D)).sum(-2)  # B D, or B M D
@@ -168,7 +168,7 @@ class SentenceReader(nn.Module):
 
 # %%
 class Answered(NamedTuple):
-    logits: torch.Tensor  # B V
+    logits: torch.Tensor  # B A: A possible answers
     weights: torch.Tensor  # B K M: of each hop
 
 
@@ -232,13 +232,13 @@ print(figures.draw_hops(two_hops, example.facts, example.question, support=(4, 7
 # %% [markdown]
 # In our story, each hop finds its fact: hop 1 finds "daniel took the milk" and hop 2 "daniel went to the bathroom".
 #
-# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts says who last took or dropped the object, and the other says where that person was. Check whether each hop's weight on its fact is far larger than equal weights would be.
+# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts is the last take or drop of the object, which says who had it; the table has a column for each of the two cases. The other says where that person was. Check whether each hop's weight on its fact is far larger than equal weights would be.
 
 # %%
 figures.mean_weights(two_hops, new_texts, new)
 
 # %% [markdown]
-# Two of the mean weights are more than five times the equal weights: hop 1 looks at who took the object, and hop 2 at where that person was. Nearly all answers are correct. But hop 1 gives hardly any weight to facts in which the object is dropped, although the object stays there. We return to this below.
+# Two of the mean weights are more than five times the equal weights: hop 1 looks at who took the object, and hop 2 at where that person was. Nearly all answers are correct. But hop 1 gives hardly any weight to facts in which the object is dropped, although the object then stays where it was dropped. We return to this below.
 #
 # ## Do the answers depend on the facts with large weights?
 #
@@ -288,7 +288,7 @@ for name, way in ways.items():
         network.hop = way
         shares.append(share_right(network, new))
         network.hop = hop  # as it was
-    rows[name] = [torch.tensor(shares)]  # one cell: mean, lowest and highest
+    rows[name] = [torch.tensor(shares)]  # shown as mean [lowest to highest]
 by_top_fact = rows["the top fact alone"][0].mean().item()
 print("With the top fact alone:")
 reveal("16.top", round(by_top_fact, 2))
@@ -311,7 +311,7 @@ right = share_right(one_hop, new)
 reveal("16.one_hop", round(right, 2))
 
 # %% [markdown]
-# With one hop, the network answers fewer than half of the questions correctly. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule and names the place that people move to most often. Do the network and the rule agree?
+# With one hop, the network answers fewer than half of the questions correctly. But a guess among six places would be right only one time in six, so perhaps the network follows a simple rule: name the place to which most moves lead. Do the network and the rule agree?
 
 # %%
 figures.compare_with_votes(one_hop, new_texts, new)
@@ -346,7 +346,7 @@ print("after the second round:")
 figures.mean_weights(late[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are correct. After the second round, about one in six names this place, and most answers are correct. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. A single run of 1,200 steps removes hardly any of it with a linear start of 300 steps. With a linear start of 150 steps, it usually removes as much as the second round, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are correct. After the second round, about one in six names this place, and most answers are correct. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. Do the additional steps alone do this? A single run of 1,200 steps with a linear start of 300 steps hardly removes the shortcut. With a linear start of 150 steps, such a run usually removes as much of the shortcut as the second round does, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
 # **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
 #
@@ -384,7 +384,7 @@ table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
 #
 # ## Which questions does it get wrong?
 #
-# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks for 1,500 steps, with a linear start of 150. The cell prints a question of each kind after the facts it needs. Guess which kind the networks with two hops get wrong most often.
+# Our program also asks other kinds of questions, like those in bAbI, a set of small reasoning tasks (Weston et al., 2015). For each kind and number of hops, we have trained five networks for 1,500 steps, with a linear start of 150. For each kind, the next cell prints the facts that one question needs, then this question and its answer. Guess which kind the networks with two hops get wrong most often.
 
 # %% tags=["nbval-check-output"]
 kinds = ["one fact", "two facts", "three facts", "north of", "yes or no"]
@@ -405,19 +405,19 @@ figures.draw_by_kind(right)
 # %% [markdown]
 # With two hops, the networks get "yes or no" questions wrong most often. For "one fact" and "north of", one hop is enough; for "two facts" and "three facts", every network with two hops beats every network with one. With three hops, two of the five networks for "two facts" get at most about half of the answers right. After 7,500 steps, these two get 98% and 99% right ([our measurements](../docs/measurements.md#what-more-steps-and-other-rates-change)).
 #
-# To see how two hops can be enough for three facts, we hid one fact at a time from both hops in all five networks. Which facts does an answer need?
+# A question such as "where was the apple before the hallway?" rests on three facts: who took the apple, that person's move to the hallway, and the move before it. To see how two hops can be enough, we hid one fact at a time from both hops in all five networks. Which facts does an answer need?
 
 # %% tags=["nbval-check-output"]
 figures.each_fact_hidden()
 
 # %% [markdown]
-# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. A good score does not show that a network follows the whole chain.
+# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. It is then enough to know who took it and where that person was. A good score does not show that a network follows the whole chain.
 #
 # For "yes or no", some of the networks do hardly better than a constant answer. These questions require a different kind of reasoning: a comparison rather than a chain of facts.
 #
 # ## Why is "yes or no" so hard?
 #
-# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place asked about and the place read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R, and since $R(u + o) = Ru + Ro$, all it can do is add a number for the place asked about to a number for the place read. The sum is the **lead** of "yes" over "no": if it is above 0, the answer is "yes".
+# For "Is Mary in the kitchen?", the network only has to find her last move. If the hop finds this move, then $u' = u + o$ contains both the place that the question names and the place that the hop has read. To say "yes" if the two are the same, the readout has to compare them. But the readout is one matrix R. The **lead** of "yes" over "no" is the difference of their logits: if it is above 0, the answer is "yes". Since $R(u + o) = Ru + Ro$, the lead is a sum too: a number for the place asked about, from $Ru$, plus a number for the place read, from $Ro$.
 #
 # In the next cell, choose four numbers for two places so that the lead is above 0 when the places are the same and below 0 otherwise.
 
@@ -425,7 +425,7 @@ figures.each_fact_hidden()
 # what Ru adds for the place asked about, and Ro for the place read
 asked = torch.tensor([2.0, -3.0])  # kitchen, garden: change them
 read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
-lead = asked.unsqueeze(1) + read  # 2 1 plus 2: 2 2, a row for each place asked
+lead = asked.unsqueeze(1) + read  # (2, 1) + (2,) = (2, 2): a row per place asked
 same = lead[0, 0] + lead[1, 1]
 different = lead[0, 1] + lead[1, 0]
 print(f"the same place: {same:.0f} together, two places: {different:.0f} together")
@@ -433,7 +433,7 @@ rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], corner='lead of "yes"', digits=0)
 
 # %% [markdown]
-# No four numbers do this: the two leads for equal places have the same sum as the other two, because each sum contains all four numbers. The first two therefore cannot both be above 0 while the other two are below it. This is the XOR (exclusive "or") problem, which two layers with a ReLU between them can solve.
+# No four numbers do this: the two leads for equal places have the same sum as the other two, because each sum contains all four numbers. The first two therefore cannot both be above 0 while the other two are below it. This is the XOR (exclusive "or") problem, which two layers can solve with a ReLU between them, a function that replaces negative numbers with 0.
 #
 # If the readout is at fault, two such layers should help, even with one hop. We train a network with such a readout for as many steps as the networks in the figure. What share of the yes-or-no questions will it answer correctly?
 
@@ -454,13 +454,13 @@ reveal("16.hidden", round(share_right(network, new_yes_or_no), 2))
 figures.compare_readouts()
 
 # %% [markdown]
-# The networks in the table were trained in advance. With the ReLU, nearly all answers are correct, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to a single matrix. With one hop, the readout was therefore at fault. With three hops and 4,000 steps, a network with one matrix also gets about nine answers in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
+# The networks in the table were trained in advance. With the ReLU, nearly all answers are correct, and all five networks beat every network with one matrix. Two matrices without a ReLU do not help, because they amount to a single matrix. With one hop, the readout was therefore at fault.
 #
-# One matrix still does better than chance, because the hop also compares: it gives the last move more weight if this move leads to the place asked about ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# One matrix still does better than chance. With the four numbers, we assumed that the number for the place read does not depend on the place asked about. But the hop also compares: it gives the last move more weight if this move leads to the place asked about ([our measurements](../docs/measurements.md#what-memories-can-do)). With three hops and 4,000 steps, a network with one matrix gets about nine answers in ten right ([two runs](../docs/measurements.md#what-memories-can-do)).
 #
 # ## Can a network reason about what it has read?
 #
-# A network can if two facts lead to the answer and the stories are like those in training. Hop 1 finds who last took the object and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
+# Yes, if two facts lead to the answer and the stories are like those in training. Hop 1 finds who last took the object and, after a second round of training, who last dropped it. From this, hop 2 finds where that person was. With two hops, the network nearly always names the correct place; with one hop, less than half the time.
 #
 # This answer has three limits. The network may learn a shortcut that a good score hides, as with drops and with three facts. In longer stories, it gets many more answers wrong. And without a ReLU, its readout cannot compare what was asked with what was read.
 #
@@ -469,7 +469,7 @@ figures.compare_readouts()
 # | here | in the paper | in PyTorch |
 # | --- | --- | --- |
 # | `hop` | hop | `scaled_dot_product_attention(…, scale=1.0)` |
-# | embedding k | $A^{k+1} = C^k$ | `nn.Embedding(…, padding_idx=0)` |
+# | embedding k, for the keys of hop k + 1 and the values of hop k | $A^{k+1} = C^k$ | `nn.Embedding(…, padding_idx=0)` |
 # | readout | $W$, tied to $C^K$ | `nn.Linear(…, bias=False)`, not tied |
 
 # %% tags=["nbval-check-output"]
