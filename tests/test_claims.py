@@ -60,6 +60,12 @@ def _(numbers):
     return losses == sorted(losses, reverse=True)
 
 
+@claim("01", "of the five values, it does best on SST-2's **validation** reviews")
+def _(numbers):
+    right = {decay: numbers(f"weight decay {decay:>5}: ")[0] for decay in ("0.03", "0.3", "1.0", "3.0", "10.0")}
+    return max(right, key=right.get) == "3.0"
+
+
 @claim("01", "But only about a quarter of all errors are in reviews with a negation")
 def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
