@@ -544,7 +544,7 @@ for caption in [
     print(caption, "→", to_german(caption))
 
 # %% [markdown]
-# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, the German is nearly fluent. In English, it says "a man with a hat juggles, who on a sidewalk", "two dogs are playing in the snow" and "a woman in a blue shirt is playing tennis". The first words fit, and so does the snow, but guitar, bench and book are lost. Instead, the model writes phrases from other captions, such as "in einem blauen hemd", in a blue shirt.
+# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, the German is nearly fluent. In English, it says *a man with a hat juggles, who on a sidewalk*, *two dogs are playing in the snow* and *a woman in a blue shirt is playing tennis*. The first words fit, and so does the snow, but guitar, bench and book are lost. Instead, the model writes phrases from other captions, such as "in einem blauen hemd", in a blue shirt.
 #
 # ## Can one vector hold a sentence?
 #
