@@ -1236,7 +1236,10 @@ def _(numbers):
     return round(saved) == 11 and 0.45 < lost < 0.55 and looks < looked / 2 and prose_without < prose + 0.05
 
 
-@claim("22", "Switching off 18.6 itself costs less, 1.8 nats, perhaps because three other heads in layers 17 and 18 also look")
+@claim(
+    "22",
+    "Switching off 18.6 itself costs less, 1.8 nats, perhaps because three other heads in layers 17 and 18 also look",
+)
 def _(numbers):
     looking = numbers("\ninduction  ")[::2]  # the names of four heads, each before its weight
     costs = numbers("\n18.6  ")[0] - numbers("\nnone  ")[0]

@@ -85,7 +85,7 @@ def build(
     try:
         _need_tools()
         repository = address_of(root)
-        known = targets = _targets(root)
+        known = targets = _find_targets(root)
         if names is not None:
             lessons = chosen(names, sorted({target.name for target in known}))
             targets = [target for target in known if target.name in lessons]
@@ -93,16 +93,16 @@ def build(
         return [str(problem)]
     problems, plans = [], []
     if names is None:
-        problems += _orphans(root, known, check, say)
-    problems += _answers(root, targets, check, say)
-    problems += _readme(root, known, check, say)
+        problems += _remove_orphans(root, known, check, say)
+    problems += _update_answers(root, targets, check, say)
+    problems += _update_readme(root, known, check, say)
     for target in targets:
         try:
-            plans += _plan(root, target, repository, check, everything, equal)
+            plans += _make_plan(root, target, repository, check, everything, equal)
         except CourseError as problem:
             problems.append(str(problem))
     problems += [plan.why for plan in plans] if check else _build_all(root, plans, say)
-    return list(dict.fromkeys(problems)) + _too_big(root)  # one broken source may concern two notebooks
+    return list(dict.fromkeys(problems)) + _size_warning(root)  # one broken source may concern two notebooks
 
 
 def placeholders(root: Path) -> list[str]:
@@ -129,7 +129,7 @@ def _need_tools():
         raise CourseError(f"the build needs {', '.join(missing)}: run `{INSTALL}`.")
 
 
-def _targets(root):
+def _find_targets(root):
     found = [Target(folder, name) for folder in FOLDERS for name in sources_in(root, folder)]
     if not found:
         expected = source_of("notebooks", "02_title")
@@ -137,7 +137,7 @@ def _targets(root):
     return sorted(found, key=lambda target: (target.name, FOLDERS.index(target.folder)))
 
 
-def _orphans(root, targets, check, say):
+def _remove_orphans(root, targets, check, say):
     """Notebooks that nothing is built into any more: removed, unless somebody has written into them."""
     problems, wanted = [], {target.built for target in targets}
     for folder in FOLDERS:
@@ -145,7 +145,7 @@ def _orphans(root, targets, check, say):
             built = f"{folder}/{path.name}"
             if built in wanted:
                 continue
-            if _is_edited(_built(path)):
+            if _is_edited(_read_built(path)):
                 problems.append(
                     f"{built} is not built from any source and holds more than the build wrote: "
                     "keep what you need of it elsewhere, then delete it."
@@ -158,7 +158,7 @@ def _orphans(root, targets, check, say):
     return problems
 
 
-def _too_big(root):
+def _size_warning(root):
     size = sum(path.stat().st_size for folder in FOLDERS for path in (root / folder).glob("*.ipynb"))
     if size <= MAX_TOTAL_BYTES:
         return []
@@ -168,7 +168,7 @@ def _too_big(root):
     ]
 
 
-def _answers(root, targets, check, say):
+def _update_answers(root, targets, check, say):
     """Bring answers.json up to date for the lessons of these targets; the others' entries stay."""
     path, problems = root / ANSWERS, []
     try:
@@ -199,7 +199,7 @@ def _answers(root, targets, check, say):
     return problems
 
 
-def _readme(root, targets, check, say):
+def _update_readme(root, targets, check, say):
     """Bring the README's table of lessons up to date."""
     names, path = sorted({target.name for target in targets if target.folder == "notebooks"}), root / "README.md"
     if not path.is_file():
@@ -221,7 +221,7 @@ def _readme(root, targets, check, say):
 # What is built already
 
 
-def _state(notebook, sums):
+def _freshness(notebook, sums):
     """ "missing", "edited", "stale" or "fresh"."""
     if notebook is None:
         return "missing"
@@ -237,7 +237,7 @@ def _is_edited(notebook):
         return True
 
 
-def _built(path):
+def _read_built(path):
     """Return the notebook at path, None where there is none, {} where it cannot be read."""
     try:
         return json.loads(read_text(path)) if path.exists() else None
@@ -245,7 +245,7 @@ def _built(path):
         return {}
 
 
-def _sums(root, target, cells, notebook):
+def _checksums(root, target, cells, notebook):
     """Return the checksums of the source and, where a notebook is executed, of what each output depends on; and the parts that it reaches."""
     sums = {
         "source": checksum([BUILD_VERSION, target.built, [[cell.kind, cell.text, cell.metadata] for cell in cells]])
@@ -263,12 +263,12 @@ def _what_changed(notebook, sums, reached):
     return ", ".join([] if own else reached.changed()) or "what it is built from"
 
 
-def _plan(root, target, repository, check, everything, equal):
+def _make_plan(root, target, repository, check, everything, equal):
     """Return what to do for a target: nothing ([]), or one plan with the reason in words."""
     cells = compose(root, target, read_source(root, target.source), repository)
-    notebook = _built(root / target.built)
-    sums, reached = _sums(root, target, cells, notebook)
-    state = _state(notebook, sums)
+    notebook = _read_built(root / target.built)
+    sums, reached = _checksums(root, target, cells, notebook)
+    state = _freshness(notebook, sums)
     if state == "fresh" and (check or not everything):
         return []
     command = f"`course build {target.number}`"
@@ -309,7 +309,7 @@ def _build_one(root, plan, say):
             notebook = _with_outputs(root, notebook, plan, say)
         if plan.state == "edited":
             _keep_copy(path, say)
-        if write(path, sealed(notebook, _sums(root, target, plan.cells, notebook)[0])):
+        if write(path, sealed(notebook, _checksums(root, target, plan.cells, notebook)[0])):
             say(f"wrote {target.built} ({time.monotonic() - started:.0f} s)")
     except CellFailed as failed:
         cell = plan.cells[failed.place]
