@@ -171,7 +171,7 @@ shifted
 #
 # ### Step 4: sharpen
 #
-# The gate and the shift have spread the weight over more positions. The last step therefore raises each weight to a power $\gamma$ of 1 or more and divides by the sum (equation 9):
+# The gate and the shift have made the weights more equal. The last step therefore raises each weight to a power $\gamma$ of 1 or more and divides by the sum (equation 9):
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
