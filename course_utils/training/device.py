@@ -35,7 +35,7 @@ def choose_device(name: str = "auto") -> torch.device:
         index = int(os.environ.get("LOCAL_RANK", 0)) if device.index is None else device.index
         if index >= count:
             raise CourseError(
-                f"device {name} was named, but this machine has {count} GPUs that PyTorch can use: name cpu or auto"
+                f"device {name} was named, but this machine has {count} {'GPU' if count == 1 else 'GPUs'} that PyTorch can use: name cpu or auto"
             )
         device = torch.device("cuda", index)
         torch.cuda.set_device(device)
