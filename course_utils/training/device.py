@@ -94,7 +94,7 @@ def rank() -> int:
     return dist.get_rank() if dist.is_initialized() else int(os.environ.get("RANK", 0))
 
 
-def world() -> int:
+def process_count() -> int:
     """Return how many processes share the run, also before this one has joined them."""
     return dist.get_world_size() if dist.is_initialized() else int(os.environ.get("WORLD_SIZE", 1))
 
