@@ -70,6 +70,7 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(state, "_in_memory", {})
     monkeypatch.setattr(history, "_ran", [])
     monkeypatch.setattr(notebook, "_last_tried", [])
+    monkeypatch.setattr(notebook, "_took", {})
     monkeypatch.setattr(notebook, "_failed", {})
     monkeypatch.setattr(notebook, "_guesses", {})
     return tmp_path

@@ -109,6 +109,16 @@ def test_adding_a_lesson(course):
     assert "torch.Size([2])" in "".join(cells[-2]["outputs"][0]["data"]["text/plain"])
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_prints_as_a_whole_file_passes_the_style_check(page):
+    for language, how, name, text in BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
+        if (language, how) == ("python", "write"):
+            for check in (["check"], ["format", "--check"]):
+                command = [sys.executable, "-m", "ruff", *check, "--stdin-filename", name, "-"]
+                done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True)
+                assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_packages_are_all_described():
     told = re.findall(r"^\| `(\w+)/` \|", section("The packages"), re.MULTILINE)
     there = sorted(folder.parent.name for folder in (ROOT / "course_utils").glob("*/__init__.py"))

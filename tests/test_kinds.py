@@ -203,6 +203,7 @@ def batches(change):
         ("layer_cost", lambda n, d: (n * n * d + 1, 1, n / d), "expected 12."),
         ("layer_cost", lambda n, d: (n * n * d, 1, n / d + 1e-4), "share"),
         ("layer_cost", lambda n, d: n * n * d, "3 values were expected"),
+        ("layer_cost", lambda n, d: (n * n * d,), "Your function returned 1 value; 3 values were expected"),
         ("token_batches", batches(lambda found: found[:-1]), "batches has length"),
         ("token_batches", batches(lambda found: [[torch.tensor(i) for i in batch] for batch in found]), "`.item()`"),
         ("token_batches", batches(lambda found: dict(enumerate(found))), "a list was expected"),

@@ -254,6 +254,16 @@ def test_prints_are_shown_once_and_cut_and_a_flood_costs_no_memory():
     assert len(report.printed) < PRINTED_AT_MOST + 50 and "more characters" in report.printed
 
 
+@pytest.mark.parametrize("numbers", [torch.float32, torch.int64], ids=["only float32 works", "nothing works"])
+def test_prints_are_shown_once_where_float32_is_tried_after_float64(numbers):
+    def prints(x):
+        print("called")
+        return x @ torch.ones(2, 2, dtype=numbers)
+
+    (outcome,) = run(prints, [Case("float64", (torch.ones(2, 2, dtype=torch.float64),))])
+    assert outcome.in_float32 == (numbers == torch.float32) and outcome.printed == "called\n"
+
+
 def test_an_answer_runs_in_one_thread():
     seen = set()
     torch.set_num_threads(2)

@@ -85,6 +85,35 @@ def test_a_step_has_a_short_name_that_is_in_no_other_name(declared):
         assert not around, f"{name} is in {around}"
 
 
+def inverted(number):
+    """Answers that replace the wrong scores with a number, of the first three tasks with a mask."""
+
+    def masked_softmax(scores, mask):
+        return scores.masked_fill(mask, number).softmax(-1)
+
+    def attention(query, key, value, mask=None):
+        weights = query @ key.mT
+        weights = (weights if mask is None else weights.masked_fill(mask, number)).softmax(-1)
+        return weights @ value, weights
+
+    def self_attention(x, weight_q, weight_k, weight_v, mask=None):
+        return attention(x @ weight_q, x @ weight_k, x @ weight_v, mask)
+
+    return {"02.masked_softmax": masked_softmax, "03.attention": attention, "03.self_attention": self_attention}
+
+
+@pytest.mark.parametrize(("number", "named"), [(-torch.inf, "mask_inverted_nan"), (-1e9, "mask_inverted_level")])
+@pytest.mark.parametrize("task_id", inverted(0))
+def test_an_inverted_mask_is_named_where_masks_are_taught(task_id, number, named):
+    assert judge_answer(TASKS[task_id], inverted(number)[task_id]).mistake == named
+
+
+@pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda task: task.id)
+def test_every_task_with_masked_scores_names_an_inverted_mask(declared):
+    if "mask" in declared.names and "the masked scores" in on_the_way(declared):
+        assert {"mask_inverted", "mask_inverted_nan"} <= {mistake.name for mistake in declared.mistakes}
+
+
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.

@@ -10,9 +10,11 @@ def seconds(function, *arguments):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # with tensors as small as a lesson's, several threads would wait for one another
     times = []
-    for _ in range(7):
-        began = perf_counter()
-        function(*arguments)
-        times.append(perf_counter() - began)
-    torch.set_num_threads(threads)
+    try:
+        for _ in range(7):
+            began = perf_counter()
+            function(*arguments)
+            times.append(perf_counter() - began)
+    finally:
+        torch.set_num_threads(threads)
     return min(times)

@@ -12,6 +12,7 @@ from math import isfinite
 import torch
 
 from course_utils.checks.running.contract import Opaque
+from course_utils.checks.task import count
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; of a Python number, times the number
 NUMBER_AT_LEAST = 1e-6  # but not less: near 0, what differences of float32 numbers leave
@@ -158,7 +159,7 @@ def _in_parts(expected, received, result, reach):
             "type", f"Your function returned {describe(received)}; {wanted}, as in `return {', '.join(names)}`."
         )
     if len(received) != len(expected):
-        return Finding("type", f"Your function returned {len(received)} values; {wanted}.")
+        return Finding("type", f"Your function returned {count(len(received), 'value')}; {wanted}.")
     found = [_in_part(*part) for part in zip(expected, received, result, reach, strict=True)]
     found = [finding for finding in found if finding]
     return min(found, key=lambda finding: KINDS.index(finding.kind), default=None)

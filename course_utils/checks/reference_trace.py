@@ -59,7 +59,7 @@ def left_out(first: object, *others: object) -> object:
 
 
 def mutate(task: ReferenceComputation, changes: dict[str, Callable]) -> Callable:
-    """Return the reference computation with `changes` applied, as a function of the task's arguments; see `Task.changed`."""
+    """Return the reference computation with `changes` applied, as a function of the task's arguments; see `Task.variant`."""
     steps = task.steps_function or task.oracle_function
     binding = signature(steps)
     wanted = {change: _keyword_only(change) for change in changes.values()}

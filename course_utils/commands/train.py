@@ -180,13 +180,13 @@ def _free_folder(settings):
 def _announcement(settings, device):
     import torch
 
-    from course_utils.training.device import choose_device, choose_precision, world
+    from course_utils.training.device import choose_device, choose_precision, process_count
 
     on = choose_device(device)
     precision = choose_precision(settings.precision, on)
     data = f"Multi30k, {settings.pair}" if settings.data == "multi30k" else "the generated world"
     place = torch.cuda.get_device_name(on) if on.type == "cuda" else f"the CPU, {threads()}"
-    place = f"{world()} processes, each on {place}" if world() > 1 else place
+    place = f"{process_count()} processes, each on {place}" if process_count() > 1 else place
     message = f"Training {settings.kind} on {data}: {place}, {'bf16' if precision == torch.bfloat16 else 'fp32'}."
     if precision == torch.float32 and settings.precision == "auto":
         message += " This device is not faster in bf16, so the run goes on in fp32."

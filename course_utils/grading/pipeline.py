@@ -44,7 +44,7 @@ UNSAFE = (
 
 
 @dataclass(frozen=True)
-class Class:
+class GradingJob:
     """What is graded, and with what."""
 
     submissions: Path
@@ -78,7 +78,7 @@ class Class:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GradingSummary:
     """What came of grading a class."""
 
     files: int  # submissions, missing ones included
@@ -102,10 +102,10 @@ def grade_class(
     workers: int | None = None,
     scheduler: str | None = None,
     unsafe: bool = False,
-    begin: Callable[[Class], None] = lambda what: None,
+    begin: Callable[[GradingJob], None] = lambda what: None,
     step: Callable[[], None] = lambda: None,
     graded: Callable[[int, int], None] = lambda files, new: None,
-) -> Outcome:
+) -> GradingSummary:
     """Grade what was handed in and write the results; what an earlier, interrupted call has graded is not graded again.
 
     Args:
@@ -148,10 +148,10 @@ def grade_class(
         new = len(journal) - before
         graded(len(keys), new)
         count = write_results(journal, keys, what, title)
-        return Outcome(len(keys), new, what.lessons, count["handed_in"], count["problems"], count["strangers"])
+        return GradingSummary(len(keys), new, what.lessons, count["handed_in"], count["problems"], count["strangers"])
 
 
-def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> Class:
+def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> GradingJob:
     """Read and validate the arguments of `grade_class`. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
     numbers = chosen(lessons or (), catalogue.by_lesson(), " with tasks")
@@ -163,10 +163,10 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
     found = list(find(submissions, people, [out, *beside]))
     by_hand = read_overrides(overrides, {each.student for each in found}, read) if overrides else {}
     layers = policy.Layers() if scheduler else policy.chosen(unsafe)  # a cluster's workers have their own
-    return Class(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, found)
+    return GradingJob(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, found)
 
 
-def which_lessons(what: Class, journal: Journal) -> Class:
+def which_lessons(what: GradingJob, journal: Journal) -> GradingJob:
     """Return the class with the lessons that count: those named, else the journal's, else those that many students handed in."""
     if what.lessons:
         return what
@@ -184,7 +184,7 @@ def which_lessons(what: Class, journal: Journal) -> Class:
     return replace(what, lessons=lessons, why_lessons=why)
 
 
-def fill_journal(journal: Journal, what: Class, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
+def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
     """Grade what the journal does not hold yet; return the keys of all, in order of students and files."""
     limits, questions, keys = Limits.from_settings(what.settings.limits), what.settings.questions, []
     hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
@@ -215,7 +215,7 @@ def _grading(what, workers):
     return lambda found, plan: pool.grade_all(found, plan, workers)
 
 
-def write_results(journal: Journal, keys: list[str], what: Class, title: str) -> Counter:
+def write_results(journal: Journal, keys: list[str], what: GradingJob, title: str) -> Counter:
     """Write all that is in the results' folder; return how many files there are, how many could not be graded, how many strangers came."""
     title = title or _title(what.lessons)
     counted = what.counted

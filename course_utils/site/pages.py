@@ -28,7 +28,7 @@ ANSWERING = (
 
 
 def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType({})) -> dict:
-    """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`moving.of_lesson`)."""
+    """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`slider_frames.of_lesson`)."""
     file, number = file_of("notebooks", name), number_of(name)
     notebook = _read_notebook(root / file)
     known = {one.id: one for one in (*catalogue.questions_of(number), *catalogue.predictions_of(number))}

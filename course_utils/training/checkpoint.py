@@ -60,7 +60,7 @@ def save(trainer: Run) -> None:
     for prefix, weights in ("average", trainer.average), ("best", trainer.best):
         tensors |= {f"{prefix}.{name}": value for name, value in weights.items()}
     state = {"progress": asdict(trainer.progress), "curves": trainer.curves}
-    state |= {"processes": devices.world(), "run": trainer.identity}
+    state |= {"processes": devices.process_count(), "run": trainer.identity}
     devices.in_first_process_only(lambda: trainer.folder.save_checkpoint(tensors, state))
 
 
@@ -73,9 +73,9 @@ def restore(trainer: Run) -> None:
     which = f"the checkpoint in {trainer.folder.path}"
     if state.get("run") != trainer.identity:
         raise RunError(f"{which} belongs to another run, or to other settings or data: start anew in another folder")
-    if state.get("processes") != devices.world():
+    if state.get("processes") != devices.process_count():
         raise RunError(
-            f"this run had {state.get('processes')} processes and now has {devices.world()}: resume it with as many"
+            f"this run had {state.get('processes')} processes and now has {devices.process_count()}: resume it with as many"
         )
     try:
         trainer.progress, trainer.curves = Progress(**state["progress"]), state["curves"]

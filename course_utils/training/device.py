@@ -35,7 +35,7 @@ def choose_device(name: str = "auto") -> torch.device:
         index = int(os.environ.get("LOCAL_RANK", 0)) if device.index is None else device.index
         if index >= count:
             raise CourseError(
-                f"device {name} was named, but this machine has {count} GPUs that PyTorch can use: name cpu or auto"
+                f"device {name} was named, but this machine has {count} {'GPU' if count == 1 else 'GPUs'} that PyTorch can use: name cpu or auto"
             )
         device = torch.device("cuda", index)
         torch.cuda.set_device(device)
@@ -94,7 +94,7 @@ def rank() -> int:
     return dist.get_rank() if dist.is_initialized() else int(os.environ.get("RANK", 0))
 
 
-def world() -> int:
+def process_count() -> int:
     """Return how many processes share the run, also before this one has joined them."""
     return dist.get_world_size() if dist.is_initialized() else int(os.environ.get("WORLD_SIZE", 1))
 

@@ -122,7 +122,7 @@ class Trainer:
         self.loss = torch.zeros((), dtype=torch.float64, device=device)  # the sum over loss_tokens
         self.average, self.best = {}, {}  # weights: the mean of the last ones, and the best so far
         self.identity = identify(settings, self.batches)
-        self.batches_a_step = settings.accumulate * devices.world()
+        self.batches_a_step = settings.accumulate * devices.process_count()
         self.steps_an_epoch = math.ceil(len(self.order(0)) / self.batches_a_step)
         self.steps = max(1, round(settings.epochs * self.steps_an_epoch))
         if resume:
@@ -151,7 +151,8 @@ class Trainer:
                 if show:
                     self.show_progress(bar, progress.seconds - before, validates)
                 stopped = due = False
-                if devices.world() == 1 or progress.step % 16 == 0:  # several processes ask each other now and then
+                # Several processes ask each other now and then.
+                if devices.process_count() == 1 or progress.step % 16 == 0:
                     due = time.monotonic() - saved >= checkpoint_seconds
                     stopped, due = devices.agree([stop.is_set(), due], self.device)
                 if stopped or due or progress.finished:
@@ -166,7 +167,7 @@ class Trainer:
         """Add up the gradients of this process's batches, and take one step with all processes'."""
         settings, progress = self.settings, self.progress
         group = self.group(progress.step)
-        mine = group[devices.rank() :: devices.world()]
+        mine = group[devices.rank() :: devices.process_count()]
         tokens = sum(map(self.batches.target_tokens, group))
         # One number of 32 bits, as the CPU's generator looks at no more of them.
         mixed = np.random.SeedSequence((settings.seed, progress.step, devices.rank())).generate_state(1)
@@ -178,7 +179,7 @@ class Trainer:
             with exchange(self.objective, i + 1 == len(weighed)):
                 loss = self.objective(self.batches.read(places).to(self.device)) * weight
                 # The mean over all tokens of all processes, whose gradients DDP averages.
-                (loss * (devices.world() / tokens)).backward()
+                (loss * (devices.process_count() / tokens)).backward()
             self.loss += loss.detach()
         self.optimizer.step(self.rate(progress.step))
         progress.step += 1
@@ -238,7 +239,7 @@ class Trainer:
     def measured(self, row: dict | None) -> str:
         """Say the loss since the last validation, for which a GPU has to wait, and the BLEU in a row of the curves."""
         tokens = self.progress.loss_tokens
-        loss = self.loss.item() / tokens * devices.world() if tokens else row["loss"]
+        loss = self.loss.item() / tokens * devices.process_count() if tokens else row["loss"]
         score = f", BLEU {row['val_bleu']:.1f}" if row else ""
         return f"loss {loss:.3f}{score}"
 

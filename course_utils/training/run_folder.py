@@ -137,7 +137,7 @@ def describe_environment(on: torch.device, precision: torch.dtype) -> dict:
         "gpu": gpu,
         "device": on.type,
         "precision": "bf16" if precision == torch.bfloat16 else "fp32",
-        "processes": device.world(),
+        "processes": device.process_count(),
     }
 
 

@@ -88,7 +88,8 @@ def _(scores, mask):
 MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros"
 masked_softmax_mistakes(
     task,
-    *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "mask_added"),
+    *("mask_unused", "mask_inverted", "mask_inverted_nan", "mask_inverted_level"),
+    *("masked_after", "masked_with_zeros", "mask_added"),
     *("empty_row_nan", "empty_row_uniform"),
     one="A row",
     others="places",

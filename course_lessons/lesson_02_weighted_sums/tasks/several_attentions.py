@@ -77,7 +77,12 @@ def _(words, thetas, mask):
 
 
 MASKED, SOFTMAX, ZEROS = "the masked scores", "the softmax", "the weights with zeros"
-masked_softmax_mistakes(task, "mask_unused", "no_softmax")
+masked_softmax_mistakes(
+    task,
+    *("mask_unused", "mask_inverted", "mask_inverted_nan", "mask_inverted_level", "no_softmax"),
+    one="A theta",
+    others="words",
+)
 plus_infinity_mistakes(task, others="words")
 
 

@@ -134,7 +134,8 @@ task.changed(
 
 masked_softmax_mistakes(
     task,
-    *("mask_unused", "mask_inverted", "masked_after", "masked_with_zeros", "no_softmax"),
+    *("mask_unused", "mask_inverted", "mask_inverted_nan", "mask_inverted_level"),
+    *("masked_after", "masked_with_zeros", "no_softmax"),
     *("mask_added", "mask_added_inverted", "empty_row_nan", "empty_row_uniform"),
     nothing="Return zeros there.",
     zeros=ZEROS,

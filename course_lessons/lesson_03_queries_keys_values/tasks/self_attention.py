@@ -104,7 +104,8 @@ task.changed(
 
 masked_softmax_mistakes(
     task,
-    *("mask_unused", "mask_inverted", "masked_after", "mask_added", "mask_added_inverted"),
+    *("mask_unused", "mask_inverted", "mask_inverted_nan", "mask_inverted_level"),
+    *("masked_after", "mask_added", "mask_added_inverted"),
     *("empty_row_nan", "empty_row_uniform"),
     one="A word",
     others="words",

@@ -99,6 +99,10 @@ MISTAKES = {
         f"{INVERTED} If a sentence has padding, all its weight is there; if it has none, the softmax of nothing but -inf gives NaN.",
         {"mask": torch.logical_not, CLEAN: left_out, WEIGHTS: left_out},
     ),
+    "mask_inverted_level": (
+        f"{INVERTED} If a sentence has padding, all its weight is there; if it has none, all its scores become equal, and each word gets the same weight.",
+        {"mask": torch.logical_not, CLEAN: left_out, MASKED: filled(-1e9), WEIGHTS: left_out},
+    ),
     "mask_as_lengths": (
         "You count the True values in each row and attend to that many positions from the left. The mask may have gaps: attend wherever it is True.",
         {"mask": lambda mask: torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)},

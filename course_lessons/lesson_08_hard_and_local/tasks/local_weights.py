@@ -214,6 +214,11 @@ task.changed(
 # The softmax
 
 EMPTY = "If no position is within reach, return zeros."
+task.changed(
+    "mask_inverted_nan",
+    "The mask is used the wrong way round: you hide the positions within reach. If every position is within reach, nothing is left, and the softmax of nothing but -inf gives NaN.",
+    {REACH: lambda far, window, *, mask: ~(mask & (far <= window)), "the shares": left_out},
+)
 masked_softmax_mistakes(
     task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="positions", zeros="the shares"
 )

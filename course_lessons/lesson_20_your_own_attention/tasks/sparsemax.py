@@ -229,6 +229,11 @@ task.changed(
     {"mask": torch.logical_not},
 )
 task.changed(
+    "mask_inverted_nan",
+    "The mask is the wrong way round: True marks what may be attended to. A row without a False then has nothing left, and -inf minus -inf is NaN. Set scores to -inf where the mask is False, with ~mask.",
+    {"mask": torch.logical_not, WEIGHTS: left_out},
+)
+task.changed(
     "masked_after",
     "You set weights to 0 at the end, where the mask is False, but those positions affected the threshold, so the rest of a row sums to less than 1. Set their scores to -inf before you sort them.",
     {HIDDEN: left_out},

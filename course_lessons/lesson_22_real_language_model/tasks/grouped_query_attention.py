@@ -233,8 +233,8 @@ task.changed(
 )
 masked_softmax_mistakes(
     task,
-    *("mask_unused", "mask_inverted", "mask_inverted_nan", "masked_after", "masked_with_zeros", "mask_added"),
-    *("mask_added_inverted", "overflow"),
+    *("mask_unused", "mask_inverted", "mask_inverted_nan", "mask_inverted_level", "masked_after"),
+    *("masked_with_zeros", "mask_added", "mask_added_inverted", "overflow"),
 )
 plus_infinity_mistakes(task)
 task.changed(

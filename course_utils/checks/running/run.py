@@ -85,7 +85,9 @@ def run(
                     printed = _CappedOutput()
                     outcome = _call(answer, case, candidates, printed, tracer, repeated)
                     if outcome.status == "error" and holds_float64(case):
-                        outcome = _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated)
+                        outcome, printed = _retry_in_float32(
+                            outcome, answer, case, candidates, printed, tracer, repeated
+                        )
                     if limit.up:  # the answer has swallowed that
                         raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
@@ -219,18 +221,18 @@ def _call(answer, case, candidates, printed, tracer, repeated):
             value = answer(*args)
             result = plain(value)  # which may run code of the answer's, too
     except NotImplementedError as error:
-        failure = _failure(error, answer, args)
+        failure = _failure(error, answer)
         if not _raised_by_hand(error):
             return Outcome("error", failure=failure)
         return Outcome("not implemented", failure=failure if _has_code_above(error) else None)
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY):
-            return Outcome("memory", failure=_failure(error, answer, args))
-        return Outcome("error", failure=_failure(error, answer, args))
+            return Outcome("memory", failure=_failure(error, answer))
+        return Outcome("error", failure=_failure(error, answer))
     except (TimeIsUp, KeyboardInterrupt):
         raise
     except BaseException as error:  # SystemExit, too
-        return Outcome("error", failure=_failure(error, answer, args))
+        return Outcome("error", failure=_failure(error, answer))
     changed = tuple(_changed_paths(case.args, args))
     with _print_into(_CappedOutput()):  # printed again, but not shown again
         again = repeated and not case.edge and not changed
@@ -311,12 +313,13 @@ def _check_parameters(module, weights):
 
 
 def _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
-    """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these.
+    """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these, and what it prints.
 
     A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
     """
-    again = _call(answer, in_precision(case, torch.float32), candidates, printed, tracer, repeated)
-    return replace(again, in_float32=True) if again.status == "value" else outcome
+    printed_again = _CappedOutput()
+    again = _call(answer, in_precision(case, torch.float32), candidates, printed_again, tracer, repeated)
+    return (replace(again, in_float32=True), printed_again) if again.status == "value" else (outcome, printed)
 
 
 def _copy_args(args, candidates):
@@ -428,7 +431,7 @@ def _gradients(answer, case, candidates):
     except (TimeIsUp, KeyboardInterrupt):
         raise
     except BaseException as error:
-        return (None,) * len(leaves), _failure(error, answer, args)
+        return (None,) * len(leaves), _failure(error, answer)
     return tuple(None if g is None else plain(g) for g in gradients), None
 
 
@@ -477,7 +480,7 @@ def _plain(value):
     return Opaque(type(value).__name__)
 
 
-def _failure(error, answer, args):
+def _failure(error, answer):
     """Return the exception with the learner's own line, without our frames and the library's."""
     name = getattr(answer, "__name__", type(answer).__name__)
     kinds = tuple(kind.__name__ for kind in type(error).__mro__[:-1])
