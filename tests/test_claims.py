@@ -793,7 +793,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "Without the cell with the largest weight, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names stay correct, again given the correct previous words.",
+    "When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names are correct as when nothing is emptied. As before, the previous words given are the correct ones.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another object"))  # fmt: skip
@@ -805,7 +805,7 @@ def _(numbers):
     return numbers("It writes: a five below a six") == []
 
 
-@claim("15", "The pointing accuracy, however, falls far more, almost to 0, although most names are correct.")
+@claim("15", "The pointing accuracy falls much further, almost to 0, even though most names are still correct.")
 def _(numbers):
     return numbers("Answer:")[0] < 5 and numbers("with the penalty  ")[0] > 0.7
 
@@ -823,14 +823,15 @@ def _(numbers):
 
 
 @claim(
-    "15", "On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right."
+    "15",
+    "On scenes with handwritten digits that it has not seen before, the captioner gets more than nine in ten names and relations right.",
 )
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")
     return min(ours[:2]) > 0.85 and guess[0] < 0.15 and guess[1] < 0.5
 
 
-@claim("15", 'Moving the five only in the look for "five" turns "above" into "below".')
+@claim("15", 'Showing the changed scene only during the look for "five" turns "above" into "below".')
 def _(numbers):
     above = {part: numbers(f"\n{part}  ")[0] for part in ("nothing", "the first state", 'the look for "a"', 'the look for "above"')}  # fmt: skip
     return min(above.values()) > 0.6 and numbers('the look for "five"  ')[2] > 0.6
@@ -844,7 +845,7 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "with the penalty, the gate scales the look for a name to about a quarter on average.")
+@claim("15", "with the penalty, the gate lets through only about a quarter of the look for a name on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
@@ -1186,7 +1187,7 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
-@claim("21", "Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors")
+@claim("21", "Our class has 1,024 · 768 = 786,432 fewer parameters, because GPT-2 learns its position vectors")
 @claim("21", "Almost a third of GPT-2's parameters are in E")
 def _(numbers):
     rows = re.findall(r"^(our class|learned positions|GPT-2|E alone) +([\d,]+) parameters", numbers.shown, re.MULTILINE)
@@ -1217,7 +1218,7 @@ def _(numbers):
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "The GPTs copy about as well when the letter before is different.")
+@claim("21", "The GPTs copy about as well when the preceding letter is different.")
 def _(numbers):
     whole, letter = (numbers(f"\n{row}  ") for row in ("nothing", "a different letter before the one to copy"))
     return letter[0] < whole[0] + 0.02  # means

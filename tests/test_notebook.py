@@ -747,6 +747,18 @@ def test_a_failed_answer_that_another_calls_is_named(shell, course_folder):
     assert again.startswith("It calls your `masked_softmax`, which failed the last check of 02.masked_softmax:")
 
 
+def test_a_method_of_a_failed_answers_name_is_not_a_call_of_it(shell, course_folder):
+    shell.run_cell("import torch\nfrom course_utils import check")
+    shell.run_cell(
+        "def softmax(scores):\n    return scores.softmax(0)\n"
+        "def masked_softmax(scores, mask):\n    return scores.softmax(-1)",
+        store_history=True,
+    )
+    for task in ("softmax", "softmax", "masked_softmax"):
+        shell.run_cell(f'report = check("02.{task}", {task})')
+        assert shell.user_ns["report"].state == "failed" and "It calls" not in shell.user_ns["report"].note
+
+
 def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_folder, capsys):
     shell.run_cell("import importlib\nfrom course_utils import check")
     shell.run_cell(

@@ -177,6 +177,15 @@ def test_lesson_13_holds_the_courses_training_loop(warmup, decay, validated):
     assert left[0] == left[1]
 
 
+def test_a_training_too_short_to_be_validated_keeps_its_weights():
+    for code in (page("13_training"), train_model):
+        model = torch.nn.Linear(3, 1)
+        first = model.weight.clone()
+        best = code.BestWeights(model, lambda model=model: model(torch.ones(1, 3)).square().mean(), every=4)
+        code.train_model(model, lambda draw, model=model: model(torch.ones(1, 3)).mean(), 0, 3, 0.1, best=best)
+        assert not torch.equal(model.weight, first)
+
+
 def test_lesson_16_holds_the_memory_network_and_its_training():
     shown, (_, learned) = page("16_memory_networks", training=None), stories("two facts", number=50, seed=0)
     theirs, ours = shown.MemoryNetwork(hops=2), memory.MemoryNetwork(hops=2)

@@ -379,7 +379,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
             schedule.step()
         if best and step % best.every == 0:
             best.look()
-    if best:
+    if best and best.losses:
         model.load_state_dict(best.weights)
     model.eval()  # dropout off
     return losses
@@ -457,7 +457,7 @@ for text in ["A man is playing guitar.", "A woman is reading a book on a bench."
     print(text, "→", *translate(small.cpu(), subwords, [text]))
 
 # %% [markdown]
-# In our run, the first translation is correct; in the second, the woman and the bench come through, but the book is lost. The course's translation model is larger and has taken 3,014 steps.
+# In our run, the first translation is correct, but the second says that a woman *is holding a woman* on a bench. The course's translation model is larger and has taken 3,014 steps.
 #
 # To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 

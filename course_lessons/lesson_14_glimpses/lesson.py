@@ -155,7 +155,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two coordinates. To depend on what is at that location, the gradient has to flow through the sensor. Does it? In PyTorch, a result's `requires_grad` is True if a gradient can flow back from it.
+# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two coordinates. To tell what a look elsewhere would show, the gradient has to flow through the sensor. Does it? In PyTorch, a result's `requires_grad` is True if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2

@@ -33,7 +33,7 @@ figures.show_finished_caption(unseen)
 #
 # ## A picture and its caption
 #
-# We make our own pictures, called scenes, so that we know where each object is. A scene has 5 × 5 cells and contains two or three objects in different columns, each a handwritten digit or one of four shapes. The code calls them "things".
+# We make our own pictures, called scenes, so that we know where each object is. A scene has 5 × 5 cells and contains two or three objects in different columns, each a handwritten digit or one of four shapes. In the code, the objects are called "things".
 #
 # A scene's **caption** is a sentence that names the objects from left to right. Between two **names** is a **relation**: the first object is "above" the second, "below" it, or "beside" it if both are in the same row. The article is always "a", even before "eight".
 #
@@ -61,11 +61,11 @@ print("true  ", unseen.true[scene].tolist())
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Each of our cells gets a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Here, each cell has a vector of dimension E, called its **annotation**.
 #
-# A convolutional network computes the annotations. Each of its three layers computes features from small squares of its input; the first layer reads the pixels. The last computes 64 features at each position, and `MaxPool2d` keeps each feature's largest value in each cell.
+# A convolutional network computes the annotations. Each of its three layers extracts features from small squares of its input; the input of the first layer is the picture itself. The last layer has 64 features at each position, and `MaxPool2d` keeps each feature's largest value in each cell.
 #
-# An annotation has 74 entries: 64 for the cell's content, and five each for its row and its column, which the paper's annotations lack.
+# An annotation has 74 entries: 64 for the cell's content, and five each for its row and its column. The paper's annotations do not include the row and the column.
 
 
 # %%
@@ -89,7 +89,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# The encoder first learns to name individual objects and is then frozen. `train_model` is the training loop from lesson 13. Before you run the cell, write down the last ten entries of the five's annotation.
+# We first train this encoder to name individual objects, with the training loop from lesson 13 (`train_model`), and then freeze it. Before you run the cell, write down the last ten entries of the annotation of the five's cell.
 
 
 # %% tags=["nbval-check-output"]
@@ -113,13 +113,13 @@ print("column", of_five[69:74])
 #
 # ## Attention before each word
 #
-# The decoder is an **LSTM**, a recurrent network like the GRU of lesson 05 that passes on a second vector in addition to its state h: the memory c. Before each word, the decoder attends to the annotations once. We call this attention step the **look** for that word. Where in the diagram do its query, keys and values come from?
+# The decoder is an **LSTM** (long short-term memory), a recurrent network like the GRU of lesson 05 that passes on a second vector in addition to its state h: the memory c. Before each word, the decoder attends to the annotations once. We call this attention step the **look** for that word. Where in the diagram do its query, keys and values come from?
 
 # %%
 diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# The query is the decoder state before the word, and the keys and values come from the annotations. The three steps are those of lesson 06, with the perceptron score from lesson 04. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$:
+# The query is the decoder state before the word, and the keys and values come from the annotations. The three steps are the same as in lesson 06, with the perceptron score from lesson 04. In formulas, for word t and cell i, where $h_{t-1}$ is the decoder state and $a_i$ the annotation:
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
@@ -151,7 +151,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. Square brackets denote concatenation:
+# The initial state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. In the equations, square brackets denote concatenation:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -236,13 +236,13 @@ parts = ["names right", "relations right", "whole captions right"]
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# On scenes with new handwritten digits, the captioner gets more than nine in ten names and relations right. Would the mean of all annotations be enough for this? On scenes with up to four objects, we have trained five captioners with attention and five that receive the mean instead.
+# On scenes with handwritten digits that it has not seen before, the captioner gets more than nine in ten names and relations right. Would the mean of all annotations have been enough? To find out, we trained five captioners with attention and five that receive the mean instead, on scenes with up to four objects.
 
 # %%
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any captions are correct. Does the map for a name point to the object it names? The **pointing accuracy** is the share of names for which the largest weight is on the named object. A random one of the two or three objects would be correct about 40% of the time.
+# With only the mean, hardly any captions are correct. Does the map for a name point to the object it names? The **pointing accuracy** is the share of names for which the largest weight is on the named object. Picking one of the two or three objects at random would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -288,7 +288,7 @@ written_explorer
 #
 # ## Does the word change when the cell is emptied?
 #
-# Does a word really depend on the cell that its map points to? We change what the captioner sees, which is called an **intervention**, and see what happens to the word. First, we empty one cell at a time: it gets its annotation from an empty scene. Emptying which cell lowers the probability of "five" most?
+# Does a word really depend on the cell that its map points to? We change what the captioner sees, which is called an **intervention**, and observe what happens to the word. First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -348,11 +348,11 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# Without the cell with the largest weight, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names stay correct, again given the correct previous words. For names, our maps therefore point to what the word depends on.
+# When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names are correct as when nothing is emptied. As before, the previous words given are the correct ones. For names, our maps therefore do point to what the name depends on.
 #
 # ## Which objects does a relation depend on?
 #
-# In the map for "above", the six has more weight than the five, but it takes both to make "above" correct. Does the captioner use both objects? Emptying a cell would only show that the word disappears: without the six, the caption should end after "five". We need a change for which we know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
+# In the map for "above", the six has more weight than the five, but it takes both to make "above" correct. Does the captioner use both objects? Emptying a cell would only show that the word disappears: without the six, the caption should end after "five". We need a change after which we still know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
 
 
 # %%
@@ -376,7 +376,7 @@ print("It writes:", " ".join(words))
 # %% [markdown]
 # The caption should be "a five below a six", and that is what the captioner writes. The relation therefore depends on where the five is, although the relation's map hardly shows the five.
 #
-# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we let only one look see the moved scene. In which look does the move turn "above" into "below"?
+# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we show the changed scene only during one look. During which look does it turn "above" into "below"?
 
 
 # %%
@@ -401,7 +401,7 @@ for t in range(3):
 table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 
 # %% [markdown]
-# Moving the five only in the look for "five" turns "above" into "below". Moving it in the look for the relation does not. Nor does moving it in the first state. The captioner therefore saw where the five was when naming it and stored the position in its state.
+# Showing the changed scene only during the look for "five" turns "above" into "below". Showing it only during the look for the relation does not, and neither does using it only for the initial state. The captioner therefore saw where the five was when naming it and stored the position in its state.
 #
 # **Your turn**: move the five to the row that makes "beside" correct and rerun the last two cells. Which look determines the relation now?
 #
@@ -425,13 +425,13 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# When nothing moves, the captioners get 87% of the relations right on average. The relation follows the first object about as often as the second, so it depends on both, although the first has less than a third of the weight of the second.
+# When nothing moves, the captioners get 87% of the relations right on average. Moving the first object changes the relation about as often as moving the second, so the relation depends on both. Yet the first has less than a third of the weight of the second.
 #
-# For every seed, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation. The map for the relation shows only the last of these looks.
+# For each of the five captioners, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation. The map for the relation shows only the last of these looks.
 #
 # ## A map that shows something else
 #
-# If the state can store what an earlier look has read, can the map for a name also miss the named object? The paper adds a penalty to the loss so that no part of the picture is overlooked. The weights for each word sum to 1. The **doubly stochastic** penalty encourages the weights of each cell to sum to 1 as well, over all words in the caption. We set λ to 0.01:
+# If the state can store what an earlier look has read, can the map for a name also miss the named object? The paper adds a penalty to the loss so that no part of the picture is overlooked. The weights for each word already sum to 1; the **doubly stochastic** penalty encourages the weights of each cell to sum to 1 as well, over all the words of the caption. We set λ to 0.01:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
@@ -479,7 +479,7 @@ words = penalised_output.logits.argmax(-1)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# After the same number of steps, fewer captions are correct: 56% instead of 77%. The pointing accuracy, however, falls far more, almost to 0, although most names are correct. Do names no longer depend on their objects? We now empty the cell of the named object, which hardly ever has the largest weight.
+# After the same number of steps, fewer captions are correct: 56% instead of 77%. The pointing accuracy falls much further, almost to 0, even though most names are still correct. Do names no longer depend on their objects? We now empty the cell of the named object, which hardly ever has the largest weight.
 
 # %% tags=["nbval-check-output"]
 predict("15.emptied", ...)
@@ -490,7 +490,7 @@ print("With the penalty, the cell of the object emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
-# Without the object's cell, hardly any names are correct. The name therefore depends on the object, but its map does not show the object. In which look did the captioner read it? The next plot shows both captioners' maps, each with its gate and predicted word. With the penalty, which word's map shows the five?
+# When the object's cell is emptied, hardly any names are correct. The name therefore depends on the object, but its map does not show the object. In which look did the captioner read it? The next plot shows both captioners' maps, each with its gate and predicted word. With the penalty, which word's map shows the five?
 
 
 # %%
@@ -506,7 +506,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the object's cell only in the first state or only in one look. Which look do the names depend on?
+# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the object's cell either only when the initial state is computed or only during one look. Which look do the names depend on?
 
 
 # %%
@@ -529,7 +529,7 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, object emptied", digits=2)
 
 # %% [markdown]
-# Without the penalty, the names depend on the look for the name, whose map shows the object. With it, they depend on the look one word earlier and hardly use the look for the name. The gates agree: with the penalty, the gate scales the look for a name to about a quarter on average.
+# Without the penalty, the names depend on the look for the name, whose map shows the object. With it, they depend on the look one word earlier and hardly use the look for the name. The gates agree: with the penalty, the gate lets through only about a quarter of the look for a name on average.
 #
 # One look at an object satisfies the penalty: with two looks, for "a" and for its name, the cell would cost $(1 - 2)^2 = 1$, and with one look it costs 0. But the penalty does not say for which word the captioner should look. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it, for as long as ours. What share of the correct names is lost without the object?
 
@@ -537,7 +537,7 @@ table(rows, columns, corner="names right, object emptied", digits=2)
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, the look may therefore be for either word.
+# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, a captioner may therefore look at the object before either word.
 #
 # ## Which part of the picture does this word describe?
 #

@@ -128,7 +128,7 @@ print("swapped ", swapped)
 #
 # Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what the hop read, so it can query the facts again in a second hop.
 #
-# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different **embeddings**, tables with a learned vector for each word, the first of which also produces the question vector. Guess which set of memories is used twice.
+# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, tables with a learned vector for each word, the first of which also produces the question vector. Guess which set of memories is used twice.
 
 # %%
 diagrams.memory_hops()

@@ -19,16 +19,16 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# The models that answer our questions every day write text piece by piece: they predict the next piece, append it and predict again. From lesson 12's parts, we build such a model, train it and let it write, and then find out how a model can copy something it has read only once.
+# The models that answer our questions every day write text piece by piece: they predict the next piece, append it and predict again. We build such a model from the parts of lesson 12, train it and let it write, and then find out how a model can copy something it has read only once.
 #
 # ## Half a Transformer
 #
-# In lesson 12's Transformer, an encoder reads the source and a decoder writes the target. Where nothing has to be translated, half a Transformer is enough, and each half has become a model in its own right:
+# In lesson 12's Transformer, an encoder reads the source and a decoder writes the target. When there is nothing to translate, half a Transformer is enough, and each half has become a model in its own right:
 #
 # - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide from it.
-# - **GPT** (Radford et al., 2018) keeps the decoder without its attention to a source. Every word sees only itself and earlier words, and the model learns to predict the next one.
+# - **GPT** (Radford et al., 2018) keeps the decoder but drops its attention to the source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
-# In our code, BERT and GPT differ only in their attention mask and in what they learn to predict. We build a GPT and, when it writes, see what BERT's mask would change.
+# In our code, BERT and GPT differ only in their attention mask and in what they learn to predict. We build a GPT and, once it can write, see what BERT's mask would change.
 #
 # The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer stores its attention weights, so we can look at them. Before you run the second cell, guess where they will be 0.
 
@@ -69,13 +69,13 @@ print(attention.weights[0, 0].detach())  # T T: of head 0
 #
 # ## The model
 #
-# Our decoder's tokens are single characters, for which a small model is enough. Which part of the diagram can carry information from one character to another?
+# Our decoder's tokens are single characters, so a small model is enough. Which part of the diagram can carry information from one character to another?
 
 # %%
 diagrams.decoder_only()
 
 # %% [markdown]
-# Only self-attention can carry information between characters; the other parts treat each character separately. A layer has two sub-layers, attention and a feed-forward network, each with a norm in front and a residual connection around it, as in lesson 12.
+# Only self-attention can; the other parts treat each character separately. A layer has two sub-layers, attention and a feed-forward network, each preceded by a norm and wrapped in a residual connection, as in lesson 12.
 
 
 # %%
@@ -113,11 +113,11 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# As in lesson 12, the input at position t is the sum of two vectors. The first is √D times row $c_t$ of a matrix E, where $c_t$ is the character's number; the second is $P_t$, lesson 11's vector for position t. At the end, the last layer's output $h_t$ is normalised and compared with every row of E, which gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is √D times row $c_t$ of a matrix E, where $c_t$ is the character's number; the second is $P_t$, the vector for position t from lesson 11. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# After lesson 11's function for P, we define the model and call it on the 5 characters of "a cat". How many predictions does it make?
+# We repeat lesson 11's function for P, define the model and call it on the 5 characters of "a cat". How many predictions does it make?
 
 
 # %%
@@ -156,7 +156,7 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # %% [markdown]
 # The model makes one prediction after each character, 5 in all. Once the sixth character is known, we know what all 5 should have been, so the text provides 5 training examples that nobody had to label.
 #
-# With larger sizes, the same class is nearly GPT-2 (Radford et al., 2019). The smallest GPT-2 has 12 layers of width 768 with 12 heads, 1,024 positions, a vocabulary of 50,257 pieces of words and 124,439,808 parameters. How many does our class have at this size? On the device `meta`, tensors have shapes but no numbers, so they take no memory.
+# At larger sizes, the same class is almost exactly GPT-2 (Radford et al., 2019). The smallest GPT-2 has 12 layers of width 768 with 12 heads, 1,024 positions, a vocabulary of 50,257 subwords and 124,439,808 parameters. How many does our class have at this size? On the device `meta`, tensors have shapes but no data, so they use no memory.
 
 # %% tags=["nbval-check-output"]
 with torch.device("meta"):
@@ -169,13 +169,13 @@ for name, count in counts.items():  # 4 bytes for each number in float32
     print(f"{name:17}  {count:11,} parameters  {4 * count / 1e6:3.0f} MB")
 
 # %% [markdown]
-# Our class has 1,024 · 768 = 786,432 parameters fewer, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Other differences leave the count unchanged: GPT-2 omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
+# Our class has 1,024 · 768 = 786,432 fewer parameters, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Other differences leave the count unchanged: GPT-2 omits √D and replaces `relu` with a smooth function, GELU (see exercise [`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
 #
 # ## How well can anyone predict?
 #
-# To find out how good a model can be, we use tales generated by rules that give the probability of every character. Each tale is about one of eight animals, whose random name consists of one of 14 consonants, one of 5 vowels and again a consonant.
+# To find out how good a model can be, we use tales generated by rules that give the probability of every character. Each tale is about one of eight animals, whose random name consists of one of 14 consonants, one of 5 vowels and another consonant.
 #
-# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit: a model with different probabilities can only be more surprised on average. If a fair coin is predicted with the probabilities 0.5 and 0.5, each toss costs 1 bit. With 0.75 and 0.25, one side costs $-\log_2 0.75 = 0.415$ bits and the other 2, on average $(0.415 + 2) / 2 = 1.21$.
+# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise sets a limit: a model with different probabilities can only be more surprised on average. For example, a reader who gives the two sides of a fair coin the probabilities 0.5 and 0.5 pays 1 bit for each toss. With 0.75 and 0.25, one side costs $-\log_2 0.75 = 0.415$ bits and the other 2, which is $(0.415 + 2) / 2 = 1.21$ on average.
 #
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
@@ -193,7 +193,7 @@ plots.surprise(text, {"what the rules leave open": test.bits[3]})
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, which we can compare with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13.
+# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits per character that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13.
 
 
 # %%
@@ -227,7 +227,7 @@ with torch.no_grad():
 reveal("21.bits", round(model_bits.mean().item(), 2))
 
 # %% [markdown]
-# How close is our GPT to the limit, and does it copy? The table's second column is the mean over the letters that can be copied, the second and third letters of a repeated name. Without copying, these cost as much as at the first mention: log₂ 5 = 2.32 bits for the vowel and log₂ 14 = 3.81 for the consonant, 3.06 on average. The last row shows the mean of five GPTs trained for three times as long, with the lowest and highest values in brackets.
+# How close is our GPT to the limit, and does it copy? The table's second column gives the mean surprise of the letters that can be copied: the second and third letters of a repeated name. Without copying, these cost as much as at the first mention: log₂ 5 = 2.32 bits for the vowel and log₂ 14 = 3.81 for the consonant, 3.06 on average. The last row shows the mean of five GPTs trained for three times as long, with the lowest and highest values in brackets.
 
 # %%
 can_copy = letters_to_copy(test.ids)  # B T: without each row's first character
@@ -249,7 +249,7 @@ table(rows, columns, corner="unseen tales", digits=2)
 #
 # - A **temperature** divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al., 2018) keeps the k most probable characters.
-# - The **nucleus** (Holtzman et al., 2020) is the smallest set of most probable characters whose probabilities sum to at least a threshold, such as 0.9; only these are kept.
+# - **Nucleus** sampling (Holtzman et al., 2020) keeps only the nucleus, the smallest set of most probable characters whose probabilities sum to at least a threshold, such as 0.9.
 #
 # After top-k or nucleus filtering, the remaining probabilities are divided by their sum. Work out what a nucleus of 0.9 does to the probabilities 0.5, 0.3, 0.15 and 0.05.
 
@@ -277,9 +277,9 @@ print("top 2        ", top_k(p, 2))
 print("nucleus 0.9  ", nucleus(p, 0.9))
 
 # %% [markdown]
-# The nucleus keeps the first three, because 0.5 + 0.3 is still less than 0.9, and divides them by their sum, 0.95. A temperature of 2 makes the probabilities more equal but removes none of them.
+# The nucleus consists of the first three, because 0.5 + 0.3 is still less than 0.9. They are divided by their sum, 0.95. A temperature of 2 makes the probabilities more equal but removes none of them.
 #
-# We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always the most probable character, a nucleus of 0.9, and a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
+# We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always choosing the most probable character, sampling from a nucleus of 0.9, and sampling at a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
 
 
 # %%
@@ -319,7 +319,7 @@ for adjust in (most_probable, from_nucleus, at_temperature_2):
 #
 # ## A cache
 #
-# For each new character, the model reads the whole text again. Whether it can reuse what it has computed for the earlier ones depends on the mask. We take the attention layer from the beginning of the lesson and give it four words, then the same four with a fifth. Before you run the cell, guess with which mask, BERT's or GPT's, the four words' output vectors stay the same.
+# For each new character, the model reads the whole text again. Whether it can reuse what it has already computed for the earlier characters depends on the mask. We take the attention layer from the beginning of the lesson and give it four words, then the same four with a fifth. Before you run the cell, guess which mask, BERT's or GPT's, leaves the output vectors of the four words unchanged.
 
 # %% tags=["nbval-check-output"]
 # attention, its five words x and the mask causal are from the beginning
@@ -332,9 +332,9 @@ for name, mask in masks.items():
     print(f"{name:4}  largest change: {change:.2f}")
 
 # %% [markdown]
-# In GPT, the four vectors stay the same. In BERT, they change, because the four words now also look at the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
+# In GPT, the four vectors stay the same, whereas in BERT they change, because the four words can now see the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
 #
-# Two `forward` methods change: the attention's puts the cached keys and values in front of the new ones, and the model's continues the positions and the mask where the cache ends. A call reads T new characters; S is T plus the number in the cache.
+# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones; in the model, it continues the positions and the mask from where the cache ends. A call reads T new characters; S is T plus the number of characters in the cache.
 
 
 # %%
@@ -400,7 +400,7 @@ plain_text = write(model, prompt, most_probable)
 print("same text:", write_with_cache(cached, prompt, most_probable) == plain_text)
 
 # %% [markdown]
-# The text is the same. To see the difference in time, we use a larger, untrained model.
+# The text is the same. To see how much time the cache saves, we use a larger, untrained model.
 
 
 # %%
@@ -483,7 +483,7 @@ print(f"share of answers that are right: {right.float().mean():.2f}")
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In the second layer, the last word attends to 28, the word that followed 6 the first time. The layer's other rows do not matter, because the readout reads only the last word's vector. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
+# In the second layer, the last word attends to 28, the word that followed 6 the first time. The layer's other rows do not matter, because the logits are computed from the last word's vector alone. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
 #
 # The plots show both steps, but not that the second depends on the first. We therefore make three changes, one at a time:
 #
@@ -491,7 +491,7 @@ figures.draw_layers(copier, words[0])
 # - For comparison, no word in that layer can see the word two places back.
 # - The first of the two equal words is replaced by a different word, so that the last word has no earlier occurrence.
 #
-# The table's **induction score** is the last layer's mean weight from the last word to the word to copy. The last two rows are stored results of five models with two layers, including ours, and five with one. In which rows does copying fail?
+# The **induction score** in the table is the weight that, in the last layer, the last word gives to the word to copy, averaged over the texts. The last two rows are stored results of five models with two layers, including ours, and five with one. In which rows does copying fail?
 
 # %%
 matches = words[:, :-1] == words[:, -1:]  # B T: True at the last word's first mention
@@ -522,9 +522,9 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, whereas guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the second layer's head, which attends to the word after the last word's earlier occurrence, is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model is hardly better than guessing.
+# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, whereas guessing among the eleven words that differ from the last one would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it finds the last word's earlier occurrence and attends to the word after it. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head finds the letter to copy by the letter before it. To test this, we change the first mention of a name and count the bits at the second mention. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*, in which it follows an "i" instead of an "o". Does copying become worse?
+# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second mention. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*, in which it follows an "i" instead of an "o". Do the GPTs now copy less well?
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"
@@ -532,13 +532,13 @@ print(text.replace("called Vom", "called Vim"))  # to test its "m"
 figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# The GPTs copy about as well when the letter before is different. An induction head could not, so they have another way; we do not know which ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
+# The GPTs copy about as well when the preceding letter is different. An induction head could not do that, so they must copy in some other way; we do not know how ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
 # A model writes one character at a time, each predicted from all the characters before it. Because earlier vectors never change in a decoder, a cache saves the model from rereading those characters.
 #
-# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs need no such head: they copy even if the letter before differs.
+# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs need no such head: they copy even when the preceding letter is different.
 #
 # ## Where you will meet this
 #

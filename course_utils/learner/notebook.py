@@ -3,6 +3,7 @@
 import ast
 import re
 import time
+from dis import get_instructions
 from html import escape
 from pathlib import Path
 
@@ -185,11 +186,17 @@ def _check_question(question, answer, seed, keep):
 
 def _failed_below(task, answer):
     """Return the sentence on an answer to another task of the lesson which this one calls, and whose last check failed; "" for none."""
-    called = getattr(code_of(answer), "co_names", ())
+    code = code_of(answer)
+    called = {step.argval for step in get_instructions(code) if step.opname == "LOAD_GLOBAL"} if code else set()
     for other in catalogue.by_lesson()[task.id[:2]]:
         name = other.answer_name
         is_own = getattr(history.namespace().get(name), "__module__", "") == "__main__"
-        if name in called and is_own and state.read(_say).get(other.id, {}).get("state") in ("failed", "error"):
+        if (
+            name in called
+            and other.id != task.id
+            and is_own
+            and state.read(_say).get(other.id, {}).get("state") in ("failed", "error")
+        ):
             return f"It calls your `{name}`, which failed the last check of {other.id}: look there first. "
     return ""
 

@@ -94,7 +94,7 @@ def train_model(
             schedule.step()
         if best and step % best.every == 0:
             best.look()
-    if best:
+    if best and best.losses:
         model.load_state_dict(best.weights)
     model.eval()
     return losses
