@@ -264,7 +264,8 @@ def rnn_step(x, state, weight_x, weight_s, bias):
 
 def last_state(states, mask):
     space = done("05", "last = (source != PAD)", source=mask.long(), PAD=0)
-    return value("05", "states[torch.arange(len(source)), last]", states=states, **space)
+    rows = done("05", "rows = torch.arange(len(source))", source=mask)["rows"]
+    return value("05", "states[rows, last]", states=states, rows=rows, **space)
 
 
 def sequence_loss(logits, target, mask):
