@@ -245,7 +245,7 @@ def _remarks(cells, number, broken, elsewhere, kept):
         check, given = last_check(cells, task.id, task.answer_name)
         counts, answer = _what_counts(cells, given, check)
         if not places and given in elsewhere:
-            yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), and save."
+            yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), take out lines of ``` around it, and save."
         elif not places and given == task.answer_name and given not in broken:
             like = likely_rename(cells, task.answer_name, names)
             yield f"{task.id}: `{task.answer_name}` {_why_not_there(cells, task.answer_name, like, defined)}"

@@ -164,7 +164,7 @@ def parse(data: bytes, own: bool = False) -> object:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise Unreadable(
-            f"Line {line} holds a byte that is not UTF-8, as notebooks are: open it in JupyterLab, save and hand it in again."
+            f"Line {line} holds a byte that is not UTF-8, as notebooks are: save it as UTF-8 in a text editor, and hand it in again."
         ) from None
     if not own and data.count(b"[") + data.count(b"{") > BRACKETS:
         raise Unreadable(
@@ -203,7 +203,7 @@ def _refuse_other_files(data):
         )
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or data[1:2] == b"\0" or data[:1] == b"\0":
         raise Unreadable(
-            "The file is saved as UTF-16, notebooks are UTF-8: open it in JupyterLab, save and hand it in again."
+            "The file is saved as UTF-16, notebooks are UTF-8: save it as UTF-8 in a text editor, and hand it in again."
         )
     for start, what in OTHER_FILES:
         if data.startswith(start):
