@@ -39,7 +39,7 @@ figures.show_digits(fields, labels, corners)
 #
 # To see what the first look shows, we need the **sensor**, the part of the model that cuts glimpses out of the picture. A **location** $l = (x, y)$ tells it where to look. Both coordinates range from -1 to 1: (-1, -1) is the upper left corner of the picture, (0, 0) is the centre, x runs to the right and y runs down.
 #
-# A location falls within one pixel. To find the first pixel of a square around it, move up and left by half the side length. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a 24×24 field. Work out the row and column where the 8×8 square around (0.5, -0.5) begins.
+# To find out where the square around a location begins, find the pixel in which the location lies, and move up and left by half the side length. For example, x = 0.5 is three quarters of the way from -1 to 1, which is column 18 in a 24×24 field. Work out the row and column where the 8×8 square around (0.5, -0.5) begins.
 
 
 # %% tags=["nbval-check-output"]
@@ -55,7 +55,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 # %% [markdown]
 # The location is in row 6 and column 18, so the square begins in row 6 - 4 = 2 and column 18 - 4 = 14.
 #
-# Such a square shows nothing outside it. A glimpse therefore consists of several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each subsequent patch is twice as wide as the previous one but is downsampled to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
+# A single small square would leave the rest of the picture unseen. A glimpse therefore combines several squares around the same location, called **patches**, which show more and more of the picture, though less and less sharply. Patch 0 is `size` pixels wide. Each subsequent patch is twice as wide as the previous one but is downsampled to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes these means. It expects one more axis, which `[None]` adds at the front.
 #
 # Calculate how many numbers a glimpse with two patches of 8×8 cells contains.
 
@@ -91,7 +91,7 @@ first_glimpse = figures.explore_glimpse(fields[0], corners[0])
 first_glimpse
 
 # %% [markdown]
-# Only patch 1 could tell the model where the 9 is: it has a bright spot at its left edge, whereas none of the 9 is in patch 0. To see the 9 sharply, the model should look further left next.
+# Only patch 1 could tell the model where the 9 is. Patch 0 shows none of it, but patch 1 has a bright spot at its left edge, so to see the 9 sharply, the model should next look further to the left.
 #
 # **Your turn**: move the sliders until patch 0 contains the whole digit. Which location is that?
 #
@@ -155,7 +155,7 @@ class Networks(nn.Module):
 # %% [markdown]
 # ## How can it learn where to look?
 #
-# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two coordinates. To tell what a look elsewhere would show, the gradient has to flow through the sensor. Does it? In PyTorch, a result's `requires_grad` is True if a gradient can flow back from it.
+# Suppose an answer is wrong because the last look missed the digit. Can the gradient of the loss tell us in which direction the location has to move? A gradient can reach the location through `where`, but that layer reads only the two coordinates. To depend on what the model would see elsewhere, the gradient would have to flow through the sensor as well. Does it? In PyTorch, a result's `requires_grad` is True if a gradient can flow back from it.
 
 # %% tags=["nbval-check-output"]
 l = torch.zeros(1, 2, requires_grad=True)  # B 2

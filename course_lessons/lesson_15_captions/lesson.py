@@ -37,7 +37,7 @@ figures.show_finished_caption(unseen)
 #
 # A scene's **caption** is a sentence that names the objects from left to right. Between two **names** is a **relation**: the first object is "above" the second, "below" it, or "beside" it if both are in the same row. The article is always "a", even before "eight".
 #
-# Which part of a scene do you need for the last word of its caption, and which for a relation?
+# Which part of a scene would you have to look at to write the last word of its caption, and which to write the relation?
 
 # %%
 figures.show_scenes(unseen, [1, 2, 3])
@@ -57,7 +57,7 @@ print("named ", unseen.named[scene].tolist())
 print("true  ", unseen.true[scene].tolist())
 
 # %% [markdown]
-# The words at positions 1 and 4 name objects, so `named` is True there. `true` contains the cells of these objects and a meaningless 0 elsewhere. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
+# The words at positions 1 and 4 name objects, so `named` is True there. At these two positions, `true` says in which cell the object is; at all others, its 0 means nothing. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
 #
 # ## A vector for each cell
 #
@@ -89,7 +89,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# We first train this encoder to name individual objects, with the training loop from lesson 13 (`train_model`), and then freeze it. Before you run the cell, write down the last ten entries of the annotation of the five's cell.
+# We first train this encoder to name individual objects, with the training loop from lesson 13 (`train_model`), and then freeze it. Before you run the cell, write down the last ten entries of the annotation for the cell with the five.
 
 
 # %% tags=["nbval-check-output"]
@@ -123,7 +123,7 @@ diagrams.captioner(new=["gate"])
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# The weights sum to 1 even if a word needs nothing from the picture. A **gate** $\beta_t$, the only new part, therefore controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
+# The weights sum to 1 even if a word needs nothing from the picture. The one new part is a **gate** $\beta_t$, which controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
@@ -242,7 +242,7 @@ table(rows, parts, digits=2)
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any captions are correct. Does the map for a name point to the object it names? The **pointing accuracy** is the share of names for which the largest weight is on the named object. Picking one of the two or three objects at random would be correct about 40% of the time.
+# With only the mean, hardly any captions are correct. Does attention look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the two or three objects at random would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
