@@ -61,7 +61,7 @@ print("true  ", unseen.true[scene].tolist())
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Here, each cell has a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Each of our cells has a vector of dimension E, called its **annotation**.
 #
 # A convolutional network computes the annotations. Each of its three layers extracts features from small squares of its input; the input of the first layer is the picture itself. The last layer has 64 features at each position, and `MaxPool2d` keeps each feature's largest value in each cell.
 #
@@ -151,7 +151,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The initial state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. In the equations, square brackets denote concatenation:
+# The first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. In the equations, square brackets denote concatenation:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -401,7 +401,7 @@ for t in range(3):
 table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 
 # %% [markdown]
-# Showing the changed scene only during the look for "five" turns "above" into "below". Showing it only during the look for the relation does not, and neither does using it only for the initial state. The captioner therefore saw where the five was when naming it and stored the position in its state.
+# Showing the changed scene only during the look for "five" turns "above" into "below". Showing it only during the look for the relation does not, and neither does using it only for the first state. The captioner therefore saw where the five was when naming it and stored the position in its state.
 #
 # **Your turn**: move the five to the row that makes "beside" correct and rerun the last two cells. Which look determines the relation now?
 #
@@ -425,7 +425,7 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# When nothing moves, the captioners get 87% of the relations right on average. Moving the first object changes the relation about as often as moving the second, so the relation depends on both. Yet the first has less than a third of the weight of the second.
+# When nothing moves, the captioners get 87% of the relations right on average. The relation follows a move of the first object about as often as a move of the second, so it depends on both. Yet the first has less than a third of the weight of the second.
 #
 # For each of the five captioners, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation. The map for the relation shows only the last of these looks.
 #
@@ -506,7 +506,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the object's cell either only when the initial state is computed or only during one look. Which look do the names depend on?
+# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the object's cell either only when the first state is computed or only during one look. Which look do the names depend on?
 
 
 # %%
@@ -537,7 +537,7 @@ table(rows, columns, corner="names right, object emptied", digits=2)
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, a captioner may therefore look at the object before either word.
+# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, a captioner may therefore look at the object for "a" or for its name.
 #
 # ## Which part of the picture does this word describe?
 #
