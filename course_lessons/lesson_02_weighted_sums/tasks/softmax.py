@@ -92,14 +92,14 @@ KEEP_TOTAL = "If `e / e.sum(-1)` runs at all, it lines up one total with each co
 
 
 def guessed_axis(z):
-    """Return the axis that `F.softmax` takes without `dim`."""
+    """Return the axis that `torch.nn.functional.softmax` takes without `dim`."""
     return 0 if z.dim() in (0, 1, 3) else 1
 
 
 maximum_alone, total_alone = {LARGEST: lambda z: z.amax(-1)}, {TOTAL: lambda e: e.sum(-1)}
 task.changed_each(
     ("first_axis", "You normalise over the first axis, so columns sum to 1 and rows do not. The scores of one row share the weight: normalise over the last axis.", {LARGEST: lambda z: z.amax(0, True), TOTAL: lambda e: e.sum(0, True)}),
-    ("axis_left_out", "Without `dim`, `F.softmax` guesses the axis, and for scores with three axes, it takes the first. Name the axis: `dim=-1`.", {LARGEST: lambda z: z.amax(guessed_axis(z), True), TOTAL: lambda e: e.sum(guessed_axis(e), True)}),
+    ("axis_left_out", "Without `dim`, the softmax guesses the axis, and for scores with three axes, it takes the first. Name the axis: `dim=-1`.", {LARGEST: lambda z: z.amax(guessed_axis(z), True), TOTAL: lambda e: e.sum(guessed_axis(e), True)}),
     ("total_of_everything", "You divide by the total of all rows together. Each row has its own total: sum over the last axis, and keep that axis (keepdim=True).", {LARGEST: torch.max, TOTAL: torch.sum}),
     ("one_total", "`e.sum()` adds up the whole tensor, so all rows together sum to 1. Each row has its own total: sum over the last axis, with keepdim=True.", {TOTAL: torch.sum}),
     ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. Subtract each row's maximum first.", {SHIFTED: left_out}),
