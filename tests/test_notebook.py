@@ -731,32 +731,34 @@ def test_an_answer_that_ends_the_kernel_is_told_so(ends, shell, course_folder):
     assert "calls `exit` or `quit`, which ends the whole program" in report.message
 
 
-def test_a_failed_answer_that_another_calls_is_named(shell, course_folder):
+def notes_on_failed(shell, code, *names):
+    """Return the notes of the reports on answers to tasks of lesson 02, which fail, in this order."""
     shell.run_cell("import torch\nfrom course_utils import check")
-    shell.run_cell(
+    shell.run_cell(code, store_history=True)
+    for name in names:
+        shell.run_cell(f'report = check("02.{name}", {name})')
+        assert shell.user_ns["report"].state == "failed"
+        yield shell.user_ns["report"].note
+
+
+def test_a_failed_answer_that_another_calls_is_named(shell, course_folder):
+    code = (
         "def masked_softmax(scores, mask):\n    return scores * mask\n"
-        "def several_attentions(words, thetas, mask):\n    return masked_softmax(words @ thetas.T, mask)",
-        store_history=True,
+        "def several_attentions(words, thetas, mask):\n    return masked_softmax(words @ thetas.T, mask)"
     )
-    arguments = ('"02.several_attentions", several_attentions', '"02.masked_softmax", masked_softmax')
-    first, below, again = (
-        shell.run_cell(f"report = check({each})") and shell.user_ns["report"].note
-        for each in (*arguments, arguments[0])
-    )
+    names = ("several_attentions", "masked_softmax", "several_attentions")
+    first, below, again = notes_on_failed(shell, code, *names)
     assert "It calls" not in first + below
     assert again.startswith("It calls your `masked_softmax`, which failed the last check of 02.masked_softmax:")
 
 
 def test_a_method_of_a_failed_answers_name_is_not_a_call_of_it(shell, course_folder):
-    shell.run_cell("import torch\nfrom course_utils import check")
-    shell.run_cell(
+    code = (
         "def softmax(scores):\n    return scores.softmax(0)\n"
-        "def masked_softmax(scores, mask):\n    return scores.softmax(-1)",
-        store_history=True,
+        "def masked_softmax(scores, mask):\n    return scores.softmax(-1)"
     )
-    for task in ("softmax", "softmax", "masked_softmax"):
-        shell.run_cell(f'report = check("02.{task}", {task})')
-        assert shell.user_ns["report"].state == "failed" and "It calls" not in shell.user_ns["report"].note
+    for note in notes_on_failed(shell, code, "softmax", "softmax", "masked_softmax"):
+        assert "It calls" not in note
 
 
 def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_folder, capsys):

@@ -19,6 +19,7 @@ from course_utils.data.sst2 import SPLITS, load_sst2
 # The stand-in for SST-2: as many reviews, and about as many of them negated.
 _SIZES_AND_SEEDS = {"train": (6920, 1), "dev": (872, 2), "test": (1821, 3)}
 _NEGATION = 0.22
+_CAPTION_SIZES_AND_SEEDS = {"train": (8_000, 1), "val": (300, 2)}  # the stand-in for Multi30k
 
 
 def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
@@ -41,13 +42,7 @@ def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
 @functools.cache
 def _load_sst2() -> dict[str, Reviews] | None:
     """Load all three splits or none, once, so that no lesson trains in one world and tests in the other."""
-    try:
-        return {split: load_sst2(split) for split in SPLITS}
-    except DataError as error:
-        if os.environ.get("COURSE_REAL_DATA"):
-            raise
-        print(f"Going on with generated reviews, until SST-2 is there and the kernel restarted. {error}")
-        return None
+    return _load_all(load_sst2, SPLITS, "SST-2", "generated reviews")
 
 
 def load_captions(split: str) -> Pairs:
@@ -56,19 +51,25 @@ def load_captions(split: str) -> Pairs:
     The choice is made once per process, for both splits. Raises `CourseError` for another split, and `DataError` as
     `load_reviews` does.
     """
-    if split not in ("train", "val"):
+    if split not in _CAPTION_SIZES_AND_SEEDS:
         raise CourseError(f"split must be train or val, not {split!r}")
     return copy.deepcopy(_load_captions()[split])
 
 
 @functools.cache
 def _load_captions() -> dict[str, Pairs]:
+    if splits := _load_all(load_multi30k, _CAPTION_SIZES_AND_SEEDS, "Multi30k", "the toy language"):
+        return splits
+    worlds = {split: small_world(*which, longest=10) for split, which in _CAPTION_SIZES_AND_SEEDS.items()}
+    return {split: Pairs(world.sources, world.targets) for split, world in worlds.items()}
+
+
+def _load_all(load, splits, real, instead):
+    """Return each split of a data set, or None where it can't be had, after saying what is used instead."""
     try:
-        return {split: load_multi30k(split) for split in ("train", "val")}
+        return {split: load(split) for split in splits}
     except DataError as error:
         if os.environ.get("COURSE_REAL_DATA"):
             raise
-        print(f"Going on with the toy language, until Multi30k is there and the kernel restarted. {error}")
-        sizes_and_seeds = {"train": (8_000, 1), "val": (300, 2)}
-        worlds = {split: small_world(*which, longest=10) for split, which in sizes_and_seeds.items()}
-        return {split: Pairs(world.sources, world.targets) for split, world in worlds.items()}
+        print(f"Going on with {instead}, until {real} is there and the kernel restarted. {error}")
+        return None

@@ -324,7 +324,8 @@ def _that_wait(cells):
             node = waiting.pop()
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
                 continue
-            if _never_ends(node) or re.match(rf"(?:time\.)?sleep\({LONG}", ast.unparse(node)):
+            sleeps = isinstance(node, ast.Call) and re.match(rf"(?:time\.)?sleep\({LONG}", ast.unparse(node))
+            if sleeps or _never_ends(node):
                 line = ast.unparse(node).split("\n")[0]
                 yield f"Code cell {place + 1} waits (`{line}`), which takes time from your answers where a class is graded: delete it."
                 break
