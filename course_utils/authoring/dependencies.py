@@ -18,6 +18,7 @@ from course_utils.authoring.sources import Cell, Target
 from course_utils.base.docstrings import has_docstring, without_docstrings
 from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
 from course_utils.base.paths import LESSONS, QUESTIONS, folder_of
+from course_utils.checks.task_text import SHARED, sections
 
 LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
 QUESTION, REPORT = f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"  # how each is shown
@@ -91,7 +92,7 @@ class Reached:
         found = []
         for name in _git(self.root, "diff", "--name-only", "--relative", "HEAD").splitlines():
             path = self.root / name
-            if path in self.tables or path in self.files and path.name == QUESTIONS:
+            if path in self.tables or path in self.files and path.suffix == ".md":
                 found.append(name)
             elif path in self.files:
                 committed = _parse(self.root, path, _git(self.root, "show", f"HEAD:./{name}"))
@@ -103,11 +104,13 @@ class Reached:
 
     def _found(self, path, use):
         """Yield the parts that a use names: ("name", its dotted name in the module at path), ("from", module, name or "*"), ("table", name),
-        ("question", lesson, its name or "*").
+        ("question", lesson, its name or "*"), ("told", module of a task or of what tasks share).
         """
         kind, *rest = use
         if kind == "question":
             yield from self._questions(*rest)
+        elif kind == "told":
+            yield from self._told(*rest)
         elif kind == "table":
             table = self.root / f"{PACKAGE}/data/measured_tables/{rest[0]}.csv"
             self.tables |= {table} if table.is_file() else set()
@@ -126,6 +129,15 @@ class Reached:
                     short = [each for each in pieces if len(re.findall(r"\w+", each)) < WINDOW]  # no output tells them
                     code = repr([heading, re.findall(r"^- \[.\]", text, re.MULTILINE), short])
                     yield path, Part(code, tuple(pieces), frozenset())
+
+    def _told(self, module):
+        """Yield a part for each hint and mistake in the Markdown file of a task, or of a shared one, and for what it takes from shared ones."""
+        path = self.root / f"{module.replace('.', '/')}.md"
+        if path.is_file():
+            for section in sections(path.read_text(encoding="utf-8")):
+                yield path, Part(repr([section.heading, section.changes]), section.paragraphs, frozenset())
+                if match := SHARED.fullmatch(section.heading):
+                    yield from self._told(f"{LESSONS}.shared.{match[1]}")
 
     def _named(self, module, dotted):
         name, *further = dotted
@@ -238,10 +250,9 @@ def _asked(root, target, text):
         shown = [QUESTION, REPORT] if questions else [REPORT]
         return [*map(_all_of, shown), *(("question", *each) for each in questions)]
     of_lesson = sorted((root / folder_of(root, target.number)).glob("tasks/*.py"))  # where a cell names no task
-    if tasks:
-        return [*map(_all_of, (LEARNER, *tasks.values()))]
-    named = [_module_of(root, target.number, f"tasks/{path.stem}") for path in of_lesson]
-    return [*map(_all_of, (LEARNER, *named)), ("question", target.number, "*")]
+    named = [*tasks.values()] or [_module_of(root, target.number, f"tasks/{path.stem}") for path in of_lesson]
+    found = [*map(_all_of, (LEARNER, *named)), *(("told", name) for name in named)]
+    return found if tasks else [*found, ("question", target.number, "*")]
 
 
 def _all_of(module):

@@ -5,8 +5,6 @@ modules whose names begin with an underscore hold what several tasks share. Task
 writes `answers.json`. A task that is not built yet comes last.
 """
 
-import json
-import re
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +18,7 @@ from course_utils.checks.lesson import Lesson
 from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.question_file import read_questions
+from course_utils.checks.solutions import answers, imports_of
 from course_utils.checks.task import Task
 
 __all__ = [
@@ -95,12 +94,6 @@ def asked(number: str, questions: bool) -> list:
 
 
 @cache
-def answers() -> dict[str, str]:
-    """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
-    return json.loads(Path(import_module(LESSONS).__file__).with_name("answers.json").read_text(encoding="utf-8"))
-
-
-@cache
 def own_mistakes() -> list[Own]:
     """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place of their file that cannot be read."""
     held = Path(import_module(LESSONS).__file__).with_name(PACKED)
@@ -108,14 +101,6 @@ def own_mistakes() -> list[Own]:
         return unpacked(held.read_text(encoding="utf-8"))
     file = file_of_own()
     return read(file, answers(), imports_of) if file else []
-
-
-@cache
-def imports_of(task_id: str) -> str:
-    """Return the imports of a task's exercises, one a line. There are none if the exercises are not handed out."""
-    page = Path(_package(number_of(task_id.partition(".")[0])).__file__).with_name("exercises.py")
-    lines = page.read_text(encoding="utf-8") if page.is_file() else ""
-    return "\n".join(re.findall(r"^(?:from|import) .*$", lines, re.MULTILINE))
 
 
 def load(task_id: str) -> Task | Question | NumberQuestion:

@@ -153,11 +153,9 @@ class Evaluator:
     def pairs(self) -> list[Baseline]:
         """Two changes at once: two named mistakes, two steps changed as they often are, or a named mistake on altered arguments."""
         shown = {baseline.text for baseline in self.mistakes}
-        composed = [m for m in self.task.mistakes if m.sentence in shown and hasattr(m.function, "changes")]
         found = []
-        for a, b in combinations(composed, 2):
-            if a.function.changes.keys().isdisjoint(b.function.changes):
-                both = self.task.variant({**a.function.changes, **b.function.changes})
+        for a, b in combinations([m for m in self.task.mistakes if m.sentence in shown], 2):
+            if both := self.task.both(a, b):
                 text = f"The first: “{a.sentence}” The second: “{b.sentence}”"
                 found.append(Baseline("two", lambda args, both=both: both(*args), text, exact=False))
         often = [change for change in self._step_changes if change.often]

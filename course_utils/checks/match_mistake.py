@@ -60,15 +60,14 @@ def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expect
 
     None where the first alone gives them wherever there is no hazard.
     """
-    changes = getattr(first.function, "changes", None)
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
     fits = lambda mistake: all(alike_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
-    if not changes or fits(first):
+    if fits(first):
         return None
-    others = [m for m in task.mistakes if changes.keys().isdisjoint(getattr(m.function, "changes", changes))]
     both = [
-        Mistake(f"{first.name} and {other.name}", other.sentence, task.variant(changes | other.function.changes))
-        for other in others
+        Mistake(f"{first.name} and {other.name}", other.sentence, function)
+        for other in task.mistakes
+        if other is not first and (function := task.both(first, other))
     ]
     fitting = [mistake for mistake in both if fits(mistake)]
     return fitting[0] if len(fitting) == 1 else None

@@ -15,7 +15,6 @@ without solutions holds the changed solutions instead, in `course_lessons/own_mi
 """
 
 import json
-import linecache
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -24,12 +23,13 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import PUBLISHED, learners_folder
 from course_utils.checks.changed_solution import changed
+from course_utils.checks.solutions import function_from
 from course_utils.checks.task import Mistake, Task
+from course_utils.checks.task_text import sections
 
 FILE = "course_mistakes.md"
 PACKED = "own_mistakes.json"
-HEADING = re.compile(r"## (\d\d\.\w+): (\w+)")
-INDENT = "    "
+HEADING = re.compile(r"(\d\d\.\w+): (\w+)")
 
 
 @dataclass(frozen=True)
@@ -67,24 +67,19 @@ def read(file: Path, answers: Mapping[str, str], imports_of: Callable[[str], str
         answers: the solutions, by task.
         imports_of: returns the imports that a task's solution may use.
     """
-    found, part = [], None
-    lines = [*file.read_text(encoding="utf-8").split("\n"), "## "]
-    for number, line in enumerate(lines, 1):
-        if line.startswith("## "):
-            found += [part] if part else []
-            part = number, line.rstrip(), [], []
-        elif part and line.strip():
-            part[3 if line.startswith(INDENT) else 2].append(line.strip())
     own, seen = [], set()
-    for number, heading, words, changes in found:
+    for section in sections(file.read_text(encoding="utf-8")):
+        number, heading, changes = section.line, section.heading, list(section.changes)
         try:
             match = HEADING.fullmatch(heading)
             if not match:
-                raise CourseError(f"expected a heading such as `## 03.attention: name_of_the_mistake`, not {heading!r}")
+                raise CourseError(
+                    f"expected a heading such as `## 03.attention: name_of_the_mistake`, not {f'## {heading}'!r}"
+                )
             task, name = match.groups()
             if task not in answers:
                 raise CourseError(f"there is no task {task}")
-            if not words:
+            if not section.paragraphs:
                 raise CourseError("write below the heading what a learner who makes this mistake should be told")
             if (task, name) in seen:
                 raise CourseError(f"{task} has two mistakes named {name}")
@@ -92,7 +87,7 @@ def read(file: Path, answers: Mapping[str, str], imports_of: Callable[[str], str
         except CourseError as problem:
             raise CourseError(f"{file}, line {number}: {problem}.") from None
         seen.add((task, name))
-        own.append(Own(task, name, " ".join(words), source, number))
+        own.append(Own(task, name, " ".join(section.paragraphs), source, number))
     return own
 
 
@@ -105,16 +100,13 @@ def add_own(task: Task, every: Iterable[Own]) -> None:
                 f"{task.id} has no mistake {own.name}: write below its sentence what it changes in the solution."
             )
         if own.name in known:
-            old = task.mistakes[known[own.name]]
-            function = function_of(task, own) if own.source else old.function
-            task.mistakes[known[own.name]] = Mistake(own.name, own.sentence, function)
+            place = known[own.name]
+            new = Mistake(own.name, own.sentence, function_of(task, own)) if own.source else None
+            task.mistakes[place] = new or task.mistakes[place].reworded(own.sentence)
         else:
             task.mistakes.append(Mistake(own.name, own.sentence, function_of(task, own)))
 
 
 def function_of(task: Task, own: Own) -> Callable:
     """Return the answer that a changed solution is."""
-    cell, space = f"<mistake {own.task} {own.name}>", {}
-    linecache.cache[cell] = (len(own.source), None, own.source.splitlines(True), cell)
-    exec(compile(own.source, cell, "exec"), space)
-    return space[task.answer_name]
+    return function_from(own.source, task.answer_name, f"mistake {own.task} {own.name}", {})

@@ -20,31 +20,58 @@ A task is declared in a file of its own, `course_lessons/lesson_04_alignment_sco
 """
 
 import random
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from types import SimpleNamespace
 
 import torch
 
+from course_utils.base.errors import CourseError
 from course_utils.base.trees import map_leaves
+from course_utils.checks.changed_solution import changed
 from course_utils.checks.reference_trace import mutate
 from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.solutions import answers, function_from, imports_of, lessons_folder, packed_sources
+from course_utils.checks.task_text import read_task_text
 
 
-@dataclass(frozen=True)
 class Mistake:
-    """An incorrect implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function."""
+    """An incorrect implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function.
 
-    name: str
-    sentence: str
-    function: Callable | None = None
+    `changes` are those that it makes of the solution, `source` returns the solution as it changes it; both only where it is written so.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        sentence: str,
+        function: Callable | None = None,
+        changes: Sequence[str] = (),
+        make: Callable[[], Callable] | None = None,
+    ) -> None:
+        self.name, self.sentence, self.changes = name, sentence, tuple(changes)
+        self._function, self._make = function, make
+
+    @property
+    def function(self) -> Callable | None:
+        """The incorrect implementation, made when it is first wanted."""
+        if self._function is None and self._make is not None:
+            self._function = self._make()
+        return self._function
+
+    def reworded(self, sentence: str) -> "Mistake":
+        """Return the same mistake with another sentence."""
+        return Mistake(self.name, sentence, self._function, self.changes, self._make)
 
 
 class Task:
     """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
-    `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most.
+    `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most. `home` is the name of the module that
+    declares it, if a Markdown file beside that holds its hints and mistakes (`task_text.py` shows how).
 
     An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument is a dict of
     the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may get any gradient. For
@@ -68,8 +95,9 @@ class Task:
         title: str,
         arguments: Sequence[str],
         result: str | Sequence[str],
-        hints: Iterable[str],
+        hints: Iterable[str] = (),
         *,
+        home: str = "",
         difficulty: int,
         importance: int,
         minutes: int,
@@ -83,7 +111,7 @@ class Task:
         gradient_optional: bool = False,
         offers: Iterable[str] = (),
     ) -> None:
-        self.id, self.title, self.hints = id, title, tuple(hints)
+        self.id, self.title, self.hints, self.home = id, title, tuple(hints), home
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
@@ -101,6 +129,10 @@ class Task:
         self.canonical_function: Callable[[Case, object], object] | None = None
         self.mismatch_function: Callable[[Case, object, object], str] | None = None
         self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
+        if home:
+            text = Path(sys.modules[home].__file__).with_suffix(".md")
+            self.hints, written = read_task_text(text, lessons_folder() / "shared")
+            self.mistakes = [self.written(each.heading, " ".join(each.paragraphs), each.changes) for each in written]
 
     @property
     def answer_kinds(self) -> tuple[str, ...]:
@@ -192,16 +224,53 @@ class Task:
             self.oracle_function = self.variant({})
         return function
 
-    def mistake(self, sentence: str, name: str = "") -> Callable[[Callable], Callable]:
-        """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given."""
+    def mistake(self, sentence: str = "", name: str = "") -> Callable[[Callable], Callable]:
+        """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given.
+
+        Without a sentence, the task's Markdown file has it, below the mistake's name.
+        """
 
         def register(function):
             if name:
                 function.__name__ = name
-            self.mistakes.append(Mistake(function.__name__, sentence, function))
+            if sentence:
+                self.mistakes.append(Mistake(function.__name__, sentence, function))
+            else:
+                place, told = next((i, m) for i, m in enumerate(self.mistakes) if m.name == function.__name__)
+                self.mistakes[place] = Mistake(told.name, told.sentence, function)
             return function
 
         return register
+
+    def written(self, name: str, sentence: str, changes: Sequence[str]) -> Mistake:
+        """Return a mistake that is written as changes of the solution; without any, one whose function `mistake` registers."""
+        if not changes:
+            return Mistake(name, sentence)
+        made = Mistake(name, sentence, changes=changes, make=lambda: self._function_from(self.source(made), name))
+        return made
+
+    def source(self, mistake: Mistake, *others: Mistake) -> str:
+        """Return the solution as a mistake changes it, or several at once. Raises `CourseError` for a change that fits nowhere."""
+        changes = [change for each in (mistake, *others) for change in each.changes]
+        held = packed_sources().get(f"{self.id}, {mistake.name}")
+        if held is None:
+            return changed(answers()[self.id], changes, imports_of(self.id))
+        return changed(held, changes[len(mistake.changes) :]) if others else held
+
+    def _function_from(self, source, name):
+        space = vars(sys.modules[self.home]) if self.home else {}
+        return function_from(source, self.answer_name, f"mistake {self.id} {name}", space)
+
+    def both(self, first: Mistake, other: Mistake) -> Callable | None:
+        """Return an implementation that makes two mistakes at once, or None where there is none."""
+        of_steps = [getattr(each.function, "changes", None) for each in (first, other)]
+        if all(of_steps):
+            return self.variant(of_steps[0] | of_steps[1]) if of_steps[0].keys().isdisjoint(of_steps[1]) else None
+        try:
+            found = first.changes and other.changes and self.source(first, other)
+        except CourseError:  # where both change the same place
+            return None
+        return self._function_from(found, f"{first.name} and {other.name}") if found else None
 
     def variant(self, changes: dict[str, Callable]) -> Callable:
         """Return the reference computation with `changes` applied, as a function of the task's arguments.

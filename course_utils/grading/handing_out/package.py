@@ -13,6 +13,7 @@ from course_utils.base.imports import PACKAGES
 from course_utils.base.paths import LESSONS, PUBLISHED
 from course_utils.checks import catalogue
 from course_utils.checks.own_mistakes import PACKED, packed
+from course_utils.checks.solutions import PACKED as CHANGED
 
 NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
@@ -45,7 +46,13 @@ def package(root: Path, note: str) -> bytes:
     content[f"{FOLDER}/{ANSWERS}"] = _notes_for_answers(note)
     if own := catalogue.own_mistakes():  # changed solutions, since there is no solution to change
         content[f"{FOLDER}/{LESSONS}/{PACKED}"] = packed(own).encode()
+    content[f"{FOLDER}/{LESSONS}/{CHANGED}"] = json.dumps(_changed_solutions(), indent=1).encode()
     return zipped(content)
+
+
+def _changed_solutions():
+    every = (task for tasks in catalogue.by_lesson().values() for task in tasks)
+    return {f"{task.id}, {m.name}": task.source(m) for task in every for m in task.mistakes if m.changes}
 
 
 def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:

@@ -92,8 +92,9 @@ def decides_on_verdicts() -> set[Path]:
         *(policy.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
     }
     offers = {offer for of in catalogue.by_lesson().values() for task in of for offer in task.offers}
-    questions = (policy.PACKAGE.parent / LESSONS).glob(f"*/{QUESTIONS}")
-    return closure(policy.PACKAGE.parent, modules | {offered_source.file_of(offer) for offer in offers}) | {*questions}
+    lessons = policy.PACKAGE.parent / LESSONS
+    texts = {path for pattern in (f"*/{QUESTIONS}", "*/tasks/*.md", "shared/*.md") for path in lessons.glob(pattern)}
+    return closure(policy.PACKAGE.parent, modules | {offered_source.file_of(offer) for offer in offers}) | texts
 
 
 @cache

@@ -1,0 +1,49 @@
+"""The solutions of tasks as the build wrote them, and what their mistakes make of them. Judges nothing and loads no task."""
+
+import json
+import linecache
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from course_utils.base.paths import LESSONS, number_of
+
+PACKED = "changed_solutions.json"  # in a copy without solutions: the source of each mistake, by "task, mistake"
+
+
+@cache
+def lessons_folder() -> Path:
+    """Return the folder of the lessons' package."""
+    return Path(find_spec(LESSONS).origin).parent
+
+
+@cache
+def answers() -> dict[str, str]:
+    """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
+    return json.loads((lessons_folder() / "answers.json").read_text(encoding="utf-8"))
+
+
+@cache
+def imports_of(task_id: str) -> str:
+    """Return the imports of a task's exercises, one a line. There are none if the exercises are not handed out."""
+    pages = list(lessons_folder().glob(f"lesson_{number_of(task_id.partition('.')[0])}_*/exercises.py"))
+    lines = pages[0].read_text(encoding="utf-8") if pages else ""
+    return "\n".join(re.findall(r"^(?:from|import) .*$", lines, re.MULTILINE))
+
+
+@cache
+def packed_sources() -> dict[str, str]:
+    """Return the sources of mistakes in a copy without solutions; none elsewhere."""
+    file = lessons_folder() / PACKED
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
+def function_from(source: str, name: str, label: str, space: dict[str, object]) -> Callable:
+    """Return the function or class of that name which a source defines, with the names in `space`; tracebacks show it under a label."""
+    file = f"<{label}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    names = dict(space)
+    exec(compile(source, file, "exec"), names)
+    return names[name]

@@ -1,0 +1,100 @@
+"""Reads what a task says from the Markdown file beside its module, `tasks/attention.md` beside `tasks/attention.py`:
+
+    ## Hints
+
+    There are three steps: …
+
+    Take the query [1, 1], …
+
+    ## scaled
+
+    You divide the scores by √D. Here, leave the scores as they are.
+
+        query @ key.mT -> query @ key.mT / query.shape[-1] ** 0.5
+
+Each paragraph below `## Hints` is a hint. Every other heading names a mistake. Below it comes what a learner who makes it is told, and below that,
+indented by four blanks, what it changes in the solution (`changed_solution.py` shows how). A mistake without a change is a function in the
+module, registered with `task.mistake()` under the same name.
+
+    ## from masked_softmax: mask_unused, mask_inverted
+
+        others = the masked keys
+
+stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from course_utils.base.errors import CourseError
+
+HINTS, SHARED = "Hints", re.compile(r"from (\w+): (\w+(?:, \w+)*)")
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Section:
+    """What is below a heading: its paragraphs, each as one line, and the indented lines."""
+
+    line: int
+    heading: str
+    paragraphs: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+def sections(text: str) -> Iterator[Section]:
+    """Yield the parts of a text that begin with `## `."""
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    for start, end in pairwise([*starts, len(lines)]):
+        body = lines[start + 1 : end]
+        changes = tuple(line.strip() for line in body if line.startswith(INDENT) and line.strip())
+        prose = "\n".join("" if line.startswith(INDENT) else line.strip() for line in body)
+        paragraphs = tuple(" ".join(part.split()) for part in re.split(r"\n{2,}", prose) if part.strip())
+        yield Section(start + 1, lines[start].removeprefix("## ").strip(), paragraphs, changes)
+
+
+def read_task_text(path: Path, shared: Path) -> tuple[tuple[str, ...], list[Section]]:
+    """Return the hints, and the mistakes in their order, those of shared files among them.
+
+    Args:
+        path: a task's Markdown file.
+        shared: the folder of shared files.
+
+    Raises `CourseError`, with file and line, for what cannot be read.
+    """
+    hints, mistakes = (), []
+    for section in sections(path.read_text(encoding="utf-8")):
+        if section.heading == HINTS:
+            hints = section.paragraphs
+        elif match := SHARED.fullmatch(section.heading):
+            mistakes += _from_shared(path, section, shared / f"{match[1]}.md", match[2].split(", "))
+        else:
+            mistakes.append(section)
+    for number, section in enumerate(mistakes):
+        if any(section.heading == other.heading for other in mistakes[:number]):
+            raise CourseError(f"{path}, line {section.line}: there are two mistakes named {section.heading}.")
+        if not section.paragraphs:
+            raise CourseError(f"{path}, line {section.line}: what is a learner told who makes this mistake?")
+    return hints, mistakes
+
+
+def _from_shared(path, section, file, names):
+    """Return mistakes of a shared file, with a task's words filled in."""
+    words = dict(re.split(r"\s*=\s*", line, maxsplit=1) for line in section.changes)
+    known = {each.heading: each for each in sections(file.read_text(encoding="utf-8"))}
+    if missing := [name for name in names if name not in known]:
+        raise CourseError(f"{path}, line {section.line}: {file.name} has no mistake {missing[0]}: {', '.join(known)}.")
+
+    def filled(text):
+        return " ".join(re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), text).split())
+
+    for name in names:
+        each = known[name]
+        found = Section(section.line, name, tuple(map(filled, each.paragraphs)), tuple(map(filled, each.changes)))
+        if left := re.search(r"\{([a-z]\w*)\}", " ".join((*found.paragraphs, *found.changes))):
+            raise CourseError(f"{path}, line {section.line}: {name} needs the word {left[1]}: `{left[1]} = …`.")
+        yield found
