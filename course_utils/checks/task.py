@@ -113,6 +113,7 @@ class Task:
     ) -> None:
         self.id, self.title, self.hints, self.home = id, title, tuple(hints), home
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
+        self._solution = ""  # to make changes in, where the text shows one
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
         self.rows_sum_to_one = tuple(rows_sum_to_one)
@@ -131,8 +132,11 @@ class Task:
         self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
         if home:
             text = Path(sys.modules[home].__file__).with_suffix(".md")
-            self.hints, written = read_task_text(text, lessons_folder() / "shared")
-            self.mistakes = [self.written(each.heading, " ".join(each.paragraphs), each.changes) for each in written]
+            told = read_task_text(text, lessons_folder() / "shared")
+            self.hints, self._solution = told.hints, told.solution
+            self.mistakes = [
+                self.written(each.heading, " ".join(each.paragraphs), each.changes) for each in told.mistakes
+            ]
 
     @property
     def answer_kinds(self) -> tuple[str, ...]:
@@ -254,7 +258,7 @@ class Task:
         changes = [change for each in (mistake, *others) for change in each.changes]
         held = packed_sources().get(f"{self.id}, {mistake.name}")
         if held is None:
-            return changed(answers()[self.id], changes, imports_of(self.id))
+            return changed(self._solution or answers()[self.id], changes, imports_of(self.id))
         return changed(held, changes[len(mistake.changes) :]) if others else held
 
     def _function_from(self, source, name):

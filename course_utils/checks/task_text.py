@@ -20,7 +20,8 @@ module, registered with `task.mistake()` under the same name.
 
         others = the masked keys
 
-stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`.
+stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`. Where the solution calls what does most
+of the work, `## Solution` may show, indented, a correct answer that writes it out: the changes are then made in that.
 """
 
 import re
@@ -31,7 +32,8 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 
-HINTS, SHARED = "Hints", re.compile(r"from (\w+): (\w+(?:, \w+)*)")
+HINTS, SOLUTION = "Hints", "Solution"
+SHARED = re.compile(r"from (\w+): (\w+(?:, \w+)*)")
 INDENT = "    "
 
 
@@ -51,14 +53,23 @@ def sections(text: str) -> Iterator[Section]:
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
     for start, end in pairwise([*starts, len(lines)]):
         body = lines[start + 1 : end]
-        changes = tuple(line.strip() for line in body if line.startswith(INDENT) and line.strip())
+        changes = tuple(line.removeprefix(INDENT).rstrip() for line in body if line.startswith(INDENT) and line.strip())
         prose = "\n".join("" if line.startswith(INDENT) else line.strip() for line in body)
         paragraphs = tuple(" ".join(part.split()) for part in re.split(r"\n{2,}", prose) if part.strip())
         yield Section(start + 1, lines[start].removeprefix("## ").strip(), paragraphs, changes)
 
 
-def read_task_text(path: Path, shared: Path) -> tuple[tuple[str, ...], list[Section]]:
-    """Return the hints, and the mistakes in their order, those of shared files among them.
+@dataclass(frozen=True)
+class TaskText:
+    """What a task's Markdown file says; `mistakes` in their order, those of shared files among them; `solution` "" if it shows none."""
+
+    hints: tuple[str, ...]
+    mistakes: tuple[Section, ...]
+    solution: str
+
+
+def read_task_text(path: Path, shared: Path) -> TaskText:
+    """Return what a task's Markdown file says.
 
     Args:
         path: a task's Markdown file.
@@ -66,10 +77,12 @@ def read_task_text(path: Path, shared: Path) -> tuple[tuple[str, ...], list[Sect
 
     Raises `CourseError`, with file and line, for what cannot be read.
     """
-    hints, mistakes = (), []
+    hints, mistakes, solution = (), [], ""
     for section in sections(path.read_text(encoding="utf-8")):
         if section.heading == HINTS:
             hints = section.paragraphs
+        elif section.heading == SOLUTION:
+            solution = "\n".join(section.changes)
         elif match := SHARED.fullmatch(section.heading):
             mistakes += _from_shared(path, section, shared / f"{match[1]}.md", match[2].split(", "))
         else:
@@ -79,7 +92,7 @@ def read_task_text(path: Path, shared: Path) -> tuple[tuple[str, ...], list[Sect
             raise CourseError(f"{path}, line {section.line}: there are two mistakes named {section.heading}.")
         if not section.paragraphs:
             raise CourseError(f"{path}, line {section.line}: what is a learner told who makes this mistake?")
-    return hints, mistakes
+    return TaskText(hints, tuple(mistakes), solution)
 
 
 def _from_shared(path, section, file, names):
