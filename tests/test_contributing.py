@@ -27,7 +27,7 @@ def course(tmp_path_factory):
 
 def section(title):
     text = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
-    return re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(1)
+    return re.search(rf"^## {title}\n((?:^```\w.*?^```$|.)*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL).group(1)
 
 
 def carry_out(course, title):

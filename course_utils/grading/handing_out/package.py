@@ -3,6 +3,7 @@
 The checks stay, and with them each task's own way to the right answer, written in another style than a solution.
 """
 
+import gzip
 import io
 import json
 import zipfile
@@ -46,7 +47,7 @@ def package(root: Path, note: str) -> bytes:
     content[f"{FOLDER}/{ANSWERS}"] = _notes_for_answers(note)
     if own := catalogue.own_mistakes():  # changed solutions, since there is no solution to change
         content[f"{FOLDER}/{LESSONS}/{PACKED}"] = packed(own).encode()
-    content[f"{FOLDER}/{LESSONS}/{CHANGED}"] = json.dumps(_changed_solutions(), indent=1).encode()
+    content[f"{FOLDER}/{LESSONS}/{CHANGED}"] = gzip.compress(json.dumps(_changed_solutions()).encode(), mtime=0)
     return zipped(content)
 
 
