@@ -1,7 +1,6 @@
 """Task 13.learning_rate: the rate of each step, which rises during a warm-up and falls afterwards, in two straight lines."""
 
 import math
-from functools import partial
 from operator import mul, truediv
 
 from course_utils.checks.running.contract import Case
@@ -68,27 +67,6 @@ def _(step, steps, warmup, highest):
     lower = yield LOWER, min, rising, falling
     rate = yield RATE, mul, highest, lower
     return rate
-
-
-def _given(step, steps, warmup, highest, first=1, more=0):
-    """The version in the prompt, with its two faults."""
-    if step < warmup:
-        return highest * (step - first) / warmup
-    return highest * (steps + more - step) / (steps + more - warmup)
-
-
-task.mistake(
-    "This is still the version from the prompt, with both of its bugs. Compute its rate at the first step and at the last.",
-    "as_given",
-)(_given)
-task.mistake(
-    "After the warm-up the rate is correct. During the warm-up, you still count as if steps started at 0: the rate of step 1 is 0, so this step changes no parameter.",
-    "second_fault_mended",
-)(partial(_given, more=1))
-task.mistake(
-    "The warm-up is correct. After it, the rate is already 0 at the last step, which then changes no parameter. It should be 0 one step later.",
-    "first_fault_mended",
-)(partial(_given, first=0))
 
 
 def along_a_cosine(share):
