@@ -52,7 +52,7 @@ def test_a_program_still_measures_what_its_table_says(name, job, table, columns,
             assert row[at] == pytest.approx(run[places.index(row[0])], abs=room)
 
 
-def test_a_program_measures_a_row():
+def test_programs_of_small_tables_measure_a_row():
     ((share,),) = program("warm_up").measure("post", 200, 3e-3, 0, steps=2)
     assert 0 <= share < 0.5
     ((loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, most=2, alone=2)
@@ -95,7 +95,7 @@ def test_a_row_changes_one_thing_and_the_rate_that_goes_with_it(changed):
 
 
 @pytest.mark.thorough
-def test_the_program_measures_a_row(monkeypatch):
+def test_the_program_of_ablations_measures_a_row(monkeypatch):
     ablations = program("ablations")
     monkeypatch.setitem(ablations.EPOCHS, 20_000, 0.05)
     ((bleu, loss, seconds),) = ablations.ablation("world", 20_000, "no dropout", 1)

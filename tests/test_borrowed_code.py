@@ -90,7 +90,7 @@ def by_name(lesson):
 
 @needs_sandbox
 @pytest.mark.parametrize("lesson", sampling.usually(LESSONS, 2))
-def test_a_preamble_that_finds_the_namesakes_of_answers_earns_nothing_and_is_told(grade, lesson):
+def test_a_search_for_answers_by_name_earns_nothing_but_a_flag(grade, lesson):
     result = grade(lesson, by_name(lesson))
     assert not [verdict.task for verdict in result.verdicts if verdict.state == "passed"]
     assert sum(points.points for points in score(result, Settings())) == 0
@@ -136,13 +136,13 @@ def test_a_library_that_answers_a_task_is_not_there(grade):
 
 
 @needs_sandbox
-def test_whoever_looks_into_the_functions_that_are_given_is_told(grade):
+def test_a_look_into_functions_given_to_an_answer_is_flagged(grade):
     answer = "def causal_mask(size):\n    return size.__closure__"
     assert any("functions that it is given" in reason for reason in grade("03", "import torch", answer).suspicions)
 
 
 @needs_sandbox
-def test_what_is_offered_to_one_task_answers_no_other(grade):
+def test_code_offered_to_one_task_answers_no_other_task(grade):
     given = "import torch\nfrom course_utils.models.attention import attention as reference"
     result = grade("03", given, "attention = reference", catalogue.answers()["03.catch_wrong_attention"])
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
@@ -170,7 +170,7 @@ def defined(text):
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in TASKS.values() if task.offers])
-def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_a_later_task(task_id):
+def test_offers_of_a_task_answer_neither_it_nor_a_later_one(task_id):
     task = TASKS[task_id]
     came = set().union(*map(defined, sources(task.offers).values()))
     for offer in task.offers:
@@ -183,7 +183,7 @@ def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_a_later_task(task_id
             assert other.answer_name not in came
 
 
-def test_no_function_that_can_be_read_in_the_sandbox_answers_a_task_of_its_name():
+def test_sandboxed_functions_named_like_a_task_do_not_answer_it():
     names, compared = {task.answer_name: task for task in TASKS.values()}, 0
     for part in policy.PUBLIC:
         for path in (policy.PACKAGE / part).rglob("*.py"):

@@ -1294,7 +1294,7 @@ def numbers_after(text, label):
 
 
 @pytest.mark.parametrize(("lesson", "sentence", "holds"), CLAIMS)
-def test_what_a_page_says_of_its_own_run_is_what_it_shows(lesson, sentence, holds):
+def test_claims_of_a_page_about_its_own_run_match_what_it_shows(lesson, sentence, holds):
     shown = shown_before(lesson, sentence)
 
     def numbers(label):
@@ -1304,7 +1304,7 @@ def test_what_a_page_says_of_its_own_run_is_what_it_shows(lesson, sentence, hold
     assert holds(numbers), f"lesson {lesson} says: {sentence}"
 
 
-def test_the_vectors_that_lesson_03_chose_by_hand_give_the_outputs_in_its_table():
+def test_vectors_chosen_in_lesson_03_give_the_outputs_it_shows():
     text = (ROOT / "notebooks/03_queries_keys_values.ipynb").read_text()
     vectors = re.findall(r"\| (?:\\\"|any )(\w+)(?:\\\")? \| \((.+?)\) \|", text)
     vectors = {word: torch.tensor([float(number) for number in row.split(",")]) for word, row in vectors}

@@ -71,7 +71,7 @@ def known(task, seed):
     return cases, Expected(task, cases)
 
 
-def test_there_are_enough_styles():
+def test_styles_number_at_least_200_and_cover_every_task():
     assert sum(len(ids) for _, ids in STYLES.values()) >= 200
     assert {task_id for _, ids in STYLES.values() for task_id in ids} == set(TASKS)
 

@@ -111,7 +111,7 @@ def test_an_answer_that_warns_is_right_where_warnings_are_errors(course_folder, 
         assert check("04.dot", dot).state == "passed"
 
 
-def test_what_an_answer_sets_is_set_back():
+def test_settings_changed_by_an_answer_are_set_back():
     def dot(state, hidden):
         torch.set_default_dtype(torch.float64)
         torch.set_default_device("meta")
@@ -143,7 +143,7 @@ def test_a_folder_that_was_deleted_stops_no_check(course_folder, tmp_path, monke
     assert check("04.dot", answer_to("04.dot")).state == "passed"
 
 
-def test_what_an_answer_shows_is_kept_as_what_it_prints(shell, course_folder, capsys):
+def test_output_shown_by_an_answer_is_kept_as_what_it_prints(shell, course_folder, capsys):
     shell.run_cell(LINES + "import sys, warnings\nimport matplotlib.pyplot as plt\nfrom IPython.display import display\nfrom course_utils import check\n"
         "def dot(state, hidden):\n    for _ in range(300): display('shown'); print('x' * 100, file=sys.stderr)\n    plt.figure(); plt.plot([1, 2])\n    return state\n"
         "report = check('04.dot', dot)")  # fmt: skip

@@ -60,7 +60,7 @@ def test_lesson_03_holds_self_attention():
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
 
 
-def test_lesson_03_measures_the_model_without_matrices_that_its_page_trains():
+def test_lesson_03_measures_the_matrix_free_model_of_its_page():
     shown, measured_model = page("03_queries_keys_values").OneVector, program("projections").model_with
     found, expected = (trained(sentiment, kind) for kind in (shown, lambda size: measured_model("none", size)))
     for one, other in zip(found[1:], expected[1:], strict=True):
@@ -144,7 +144,7 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
 
 
-def test_lesson_12_holds_masks_positions_and_the_share_that_is_right():
+def test_lesson_12_shows_the_packages_masks_positions_and_share():
     shown = page("12_transformer")
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
     assert torch.equal(shown.sinusoidal_positions(70, 12), sinusoidal_positions(70, 12))

@@ -272,7 +272,7 @@ def weights_that_matter(folder):
 
 
 @pytest.mark.thorough
-def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
+def test_two_processes_equal_one_with_twice_the_batches_a_step(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -303,7 +303,7 @@ def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
 
 
 # --- a step
-def test_gradients_of_several_batches_are_those_of_one_with_all_their_tokens(tmp_path):
+def test_gradients_of_several_batches_equal_those_of_a_large_one(tmp_path):
     trainer = trainer_of(tmp_path, accumulate=3, model={**MODEL, "dropout": 0.0})
     group = trainer.group(0)
     sizes = [trainer.batches.target_tokens(places) for places in group]
@@ -380,7 +380,7 @@ def share_of_padding(by):
     return sum((side == PAD).sum().item() for side in sides) / sum(side.numel() for side in sides)
 
 
-def test_batches_hold_little_padding_unless_sentences_of_any_length_share_them():
+def test_batches_hold_little_padding_unless_lengths_are_mixed():
     assert share_of_padding("tokens") < 0.07 and share_of_padding("sentences") > 0.3
 
 
@@ -404,7 +404,7 @@ def test_the_order_of_batches_follows_from_seed_and_epoch(by):
     st.integers(0, 5),
     st.sampled_from(["tokens", "sentences"]),
 )
-def test_batches_of_any_lengths(lengths, tokens, epoch, by):
+def test_batches_of_any_lengths_hold_each_pair_once(lengths, tokens, epoch, by):
     sources, targets = ([[5 + i] * length for i, length in enumerate(side)] for side in zip(*lengths, strict=True))
     batches = Batches(sources, targets, tokens, seed=0, by=by)
     seen, order = [], batches.epoch(epoch)
@@ -442,13 +442,13 @@ def test_sentences_too_long_are_told_before_the_first_step(tmp_path):
 
 
 # --- schedules and optimizer
-def test_linear_schedule():
+def test_the_linear_schedule_rises_and_falls_in_equal_steps():
     shares = [schedule("linear", step, 100, 10) for step in range(100)]
     up, down = [step / 10 for step in range(1, 11)], [step / 91 for step in range(90, 0, -1)]  # a step further it is 0
     assert shares == pytest.approx(up + down) and schedule("linear", 0, 1, 1) == 1
 
 
-def test_schedule_of_the_paper():
+def test_the_schedule_of_the_paper_equals_its_formula():
     width, warmup = 512, 4000
     peak = (width * warmup) ** -0.5
     for step in (1, 2, 1000, 3999, 4000, 4001, 100_000):  # from 1, as in the paper
@@ -467,7 +467,7 @@ def test_a_run_follows_its_schedule(tmp_path):
 
 @pytest.mark.parametrize("kind", ["adamw", "sgd"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_adamw_and_sgd_by_their_formulas(dtype, kind):
+def test_adamw_and_sgd_equal_their_formulas(dtype, kind):
     """Two equal weights, step after step, by hand: AdamW as in Loshchilov & Hutter 2019, algorithm 2; SGD keeps nine tenths of its momentum."""
     model = torch.nn.Linear(1, 1).to(dtype)
     for parameter in model.parameters():
@@ -585,7 +585,7 @@ def test_early_stopping_stops_and_keeps_the_best(tmp_path, monkeypatch, watched)
         assert torch.equal(trainer.model.get_parameter(name), weights[3][name])
 
 
-def test_without_early_stopping_a_run_goes_on(tmp_path, monkeypatch):
+def test_a_run_without_early_stopping_goes_on(tmp_path, monkeypatch):
     values = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     monkeypatch.setattr(Trainer, "measure", lambda trainer: (next(values), 0.0))
     trainer = run(of(validate=0.5, epochs=3.0, patience=1), tmp_path)
@@ -625,7 +625,7 @@ def test_a_run_learns(tmp_path):
     assert trainer.curves[-1]["val_loss"] < math.log(len(trainer.subwords)) - 0.5  # which is that of guessing
 
 
-def test_folders_that_cannot_be_used(tmp_path):
+def test_a_folder_that_cannot_be_used_is_refused(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     for folder in (tmp_path / "file", tmp_path / "file" / "run"):
         with pytest.raises(RunError, match=r"can't be written \(.+\): .* name another folder"):
@@ -681,7 +681,7 @@ def test_a_damaged_checkpoint_is_told_and_left_alone(tmp_path, stopped, damage, 
     assert (folder / "checkpoint.safetensors").read_bytes() == damaged and not Path("exploded").exists()
 
 
-def test_without_its_checkpoint_a_run_begins_again(tmp_path, stopped):
+def test_a_run_without_its_checkpoint_begins_again(tmp_path, stopped):
     folder = copied(stopped, tmp_path / "run")
     (folder / "checkpoint.safetensors").unlink()
     assert run(None, folder, resume=True).progress.finished
@@ -771,7 +771,7 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
         run(of(rate=1e25), tmp_path)
 
 
-def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
+def test_weights_not_finite_after_the_last_step_end_the_run(tmp_path):
     """The training loss was one before it: only validation sees them."""
 
     def spoil():
