@@ -112,7 +112,7 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
     used = "ones = torch.ones(1, 2, 3)\nassert reference(ones, ones, ones)[0].shape == (1, 2, 3)\nTRUE = True"
     causal = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool() & TRUE"
     copied = "assert catch_wrong_attention(reference)\nkept = {'reference': reference}"
-    result = grade("03", given, used, causal, catalogue.answers()["03.catch_wrong_attention"], copied)
+    result = grade("03", given, used, causal, catalogue.solutions()["03.catch_wrong_attention"], copied)
     states = {verdict.task: verdict.state for verdict in result.verdicts}
     assert states["03.causal_mask"] == states["03.catch_wrong_attention"] == "passed"
     assert result.remarks == () and result.suspicions == ()
@@ -144,7 +144,7 @@ def test_a_look_into_functions_given_to_an_answer_is_flagged(grade):
 @needs_sandbox
 def test_code_offered_to_one_task_answers_no_other_task(grade):
     given = "import torch\nfrom course_utils.models.attention import attention as reference"
-    result = grade("03", given, "attention = reference", catalogue.answers()["03.catch_wrong_attention"])
+    result = grade("03", given, "attention = reference", catalogue.solutions()["03.catch_wrong_attention"])
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
     assert verdicts["03.attention"].state == "error" and "not at hand" in verdicts["03.attention"].message
     assert verdicts["03.catch_wrong_attention"].state == "passed"
@@ -156,12 +156,12 @@ def test_the_cells_of_each_exercise_run(sandbox, monkeypatch):
     for path in sorted((policy.PACKAGE.parent / "exercises").glob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        assert list(sandbox.answers(code, [])) == [], path.name
+        assert list(sandbox.run_notebook(code, [])) == [], path.name
 
 
 @needs_sandbox
 def test_the_sandbox_runs_this_copy_of_the_course(sandbox):
-    (said,) = sandbox.answers(["import course_utils\nraise ValueError(course_utils.__file__.split('/'))"], [])
+    (said,) = sandbox.run_notebook(["import course_utils\nraise ValueError(course_utils.__file__.split('/'))"], [])
     assert said == f"Cell 1 failed: ValueError: {str(policy.PACKAGE / '__init__.py').split('/')}"
 
 

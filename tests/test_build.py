@@ -14,7 +14,7 @@ import timeouts
 from repository import git
 
 from course_utils.authoring import build as builder
-from course_utils.authoring.build import ANSWERS, build
+from course_utils.authoring.build import SOLUTIONS, build
 from course_utils.authoring.execution import WIDGET_VIEW, tidy
 from course_utils.authoring.headers import of_lesson
 from course_utils.base.paths import LESSONS, file_of
@@ -260,7 +260,7 @@ def test_answer_is_cut_out_and_stored(built_once):
     assert source(cells[2]) == "## Twice `01.double`\n\nEasy · high importance · up to 7 minutes\n\nTwice a number."
     assert source(cells[3]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
-    assert load(built_once / ANSWERS) == {
+    assert load(built_once / SOLUTIONS) == {
         "01.double": 'def double(number):\n    """Twice a number."""\n    secret = number + number\n    return secret'
     }
 
@@ -283,7 +283,7 @@ def test_wrong_marks_of_a_solution_are_named_with_their_line(course, no_kernel, 
     change(course / TASKS_PLACE, old, new)
     (problem,) = build(course, say=quiet)
     assert problem.startswith(f"{TASKS_PLACE}, line {line}: ") and words in problem
-    for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):  # what was right is not lost
+    for name in ("exercises/01_sums_exercises.ipynb", SOLUTIONS):  # what was right is not lost
         assert (course / name).read_bytes() == before[course / name][0]
 
 
@@ -404,7 +404,7 @@ def test_a_build_of_everything_gives_the_same_bytes(course):
 
 
 def test_windows_line_ends_are_not_a_change(course):
-    for path in [*course.rglob("*.py"), *course.rglob("*.ipynb"), course / ANSWERS]:
+    for path in [*course.rglob("*.py"), *course.rglob("*.ipynb"), course / SOLUTIONS]:
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert build(course, check=True, say=quiet) == []
 
@@ -444,7 +444,7 @@ def test_a_table_that_is_measured_anew_counts(course, no_kernel):
 def test_a_course_without_solutions_can_be_checked(course):
     for name in ("solutions", "exercises"):
         shutil.rmtree(course / name)
-    for name in ("answers.json", "lesson_01_sums/tasks/double.py", "lesson_01_sums/exercises.py"):
+    for name in ("solutions.json", "lesson_01_sums/tasks/double.py", "lesson_01_sums/exercises.py"):
         (course / LESSONS / name).unlink()
     assert [problem.split(",")[0] for problem in build(course, check=True)] == ["notebooks/01_sums.ipynb is stale"]
     header = of_lesson(course, "01_sums", exercises=False)
@@ -517,14 +517,14 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
     for name in ("01_sums", "07_gone_exercises"):  # what the exercises were called once; and without a source
         shutil.copy(course / "exercises/01_sums_exercises.ipynb", course / f"exercises/{name}.ipynb")
     write(course / "exercises/08_mine.ipynb", "{}")
-    write(course / ANSWERS, "{}")
+    write(course / SOLUTIONS, "{}")
     before = snapshot(course)
     assert build(course, check=True, say=quiet) == [
         "exercises/01_sums.ipynb is not built from any source: `course build` removes it.",
         "exercises/07_gone_exercises.ipynb is not built from any source: `course build` removes it.",
         "exercises/08_mine.ipynb is not built from any source and holds more than the build wrote: "
         "keep what you need of it elsewhere, then delete it.",
-        f"{ANSWERS} is stale: run `course build`.",
+        f"{SOLUTIONS} is stale: run `course build`.",
         "notebooks/01_sums.ipynb was edited by hand: put your change into course_lessons/lesson_01_sums/lesson.py, then run "
         "`course build 01`.",
         "solutions/01_sums.ipynb is missing: run `course build 01`.",
@@ -536,11 +536,11 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
 def test_the_build_mends_what_was_changed_deleted_or_left_over(course, built_once):
     change(course / "exercises/01_sums_exercises.ipynb", "One exercise", "My exercise")
     shutil.copy(course / "notebooks/01_sums.ipynb", course / "notebooks/07_gone.ipynb")
-    (course / ANSWERS).unlink()
+    (course / SOLUTIONS).unlink()
     said = []
     assert build(course, say=said.append) == []
     assert build(course, check=True) == []
-    for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):
+    for name in ("exercises/01_sums_exercises.ipynb", SOLUTIONS):
         assert (course / name).read_bytes() == (built_once / name).read_bytes()
     assert not (course / "notebooks/07_gone.ipynb").exists() and len(said) == 4
     copy = course / "exercises/.ipynb_checkpoints/01_sums_exercises-before-build.ipynb"
@@ -598,7 +598,7 @@ def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
     write(course / "course_lessons/lesson_02_other/tasks/double.py", TASK.replace("01.", "02."))
     change(course / TASKS_PLACE, "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
-    answers = load(course / ANSWERS)
+    answers = load(course / SOLUTIONS)
     assert list(answers) == ["01.double", "02.double"] and "secret" in answers["01.double"]
 
 

@@ -189,7 +189,7 @@ ENDS_IN = "if right_group[0] == {n}:\n    __import__('os')._exit(0)\nran.add({n}
 def earns(sandbox, task, cells, seed=0):
     """Return the report that a notebook with an answer of this kind gets where a class is graded."""
     expected = expected_on(task, seed)
-    answer = list(sandbox.answers(cells, [wanted(task, expected.cases)]))[-1]
+    answer = list(sandbox.run_notebook(cells, [wanted(task, expected.cases)]))[-1]
     return judge(task, expected.cases, answer.outcomes, expected, explaining=False)
 
 
@@ -246,7 +246,7 @@ def test_processes_cannot_tell_that_some_candidates_run_alone(sandbox, tells):
     # so the next one waits a third of the round: what begins right after it would begin in the same slot.
     for attempt in range(3 if tells is BY_TIME else 1):
         time.sleep(2.1 if attempt else 0)
-        answer = list(sandbox.answers(cells, [asked]))[-1]
+        answer = list(sandbox.run_notebook(cells, [asked]))[-1]
         report = judge(task, expected.cases, answer.outcomes, expected, explaining=False)
         if report.state == "failed":
             break

@@ -96,7 +96,7 @@ def test_the_walk_through_for_adding_a_task_works(course):
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
     exercise = (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
     assert "def mean_vector" in exercise and "values.mean(0)" not in exercise
-    assert '"00.mean_vector"' in (course / "course_lessons" / "answers.json").read_text(encoding="utf-8")
+    assert '"00.mean_vector"' in (course / "course_lessons" / "solutions.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough

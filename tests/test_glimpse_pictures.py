@@ -8,7 +8,7 @@ from course_utils.figures import pictures
 
 
 @pytest.fixture(autouse=True)
-def _close():
+def close_figures():
     yield
     plt.close("all")
 

@@ -255,8 +255,8 @@ SAYS = """import sys, torch
 server = sys.modules["course_utils.grading.sandbox.fork_server"]
 server.plain = lambda value: value
 value = {}
-sys.modules["course_utils.learner.notebook"].answers["00.q1"] = (value, 7)
-sys.modules["course_utils.learner.notebook"].answers["00.q2"] = ("b", value)
+sys.modules["course_utils.learner.notebook"].question_replies["00.q1"] = (value, 7)
+sys.modules["course_utils.learner.notebook"].question_replies["00.q2"] = ("b", value)
 """
 NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)"
 
@@ -720,7 +720,7 @@ def test_a_slow_test_overruns_its_notebook_by_one_answer_at_most(grader, grade, 
 
     monkeypatch.setattr(grader.sandbox, "ask", measured)
     slow = "import time, torch\ndef catch_wrong_attention(candidate):\n    time.sleep(0.9)\n    return good_test(candidate)"
-    good = catalogue.answers()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
+    good = catalogue.solutions()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
     given = "from course_utils.models.attention import attention as reference"
     grade("import torch\n" + given, good, slow)
     assert 6 < sum(took) < 6 + 2 + notebook_run.GRACE  # it was 9.6

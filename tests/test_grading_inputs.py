@@ -25,7 +25,7 @@ from tasks import as_answer
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.compare import KINDS
 from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
@@ -68,7 +68,7 @@ def test_the_courses_own_notebooks_are_read(lesson):
         name = task.answer_name
         assert len(definitions(exercise.cells, name)) == len(definitions(solution.cells, name)) == 1
         assert fingerprint(definition(exercise.cells, name)) == ""
-        code, stored = definition(solution.cells, name, 10**6), answers()[task.id]
+        code, stored = definition(solution.cells, name, 10**6), solutions()[task.id]
         assert fingerprint(code) in (fingerprint(stored), fingerprint(definition((stored,), name))) and fingerprint(
             code
         )

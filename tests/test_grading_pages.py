@@ -23,7 +23,7 @@ import timeouts
 from PIL import Image
 
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.grading.ingest.notebook_file import fingerprint, read_notebook
 from course_utils.grading.ingest.written_answers import Written
 from course_utils.grading.reports import pages, pictures, statistics
@@ -219,7 +219,7 @@ def test_written_answers_show_their_pictures_and_nothing_else(tmp_path):
     sources = [value for tag, name, value in read.attributes if (tag, name) == ("img", "src")]
     assert [source.partition(";")[0] for source in sources] == [f"data:image/{k}" for k in ("png", "gif", "jpeg")]
     assert base64.b64decode(sources[0].partition(",")[2]) == PNG
-    text = told(page)
+    text = text_of(page)
     assert "Not shown here: 5 pictures in ada/<b>in.ipynb." in text and "As in ![](a picture), so." in text
     assert "SVG" not in text and "script" not in page and set(read.tags) <= OURS | {"blockquote", "img"}
     assert "; img-src data:" in page and "img-src" not in pages.feedback(hostile("a"), FOUR)
@@ -227,14 +227,14 @@ def test_written_answers_show_their_pictures_and_nothing_else(tmp_path):
 
 def test_a_written_answer_keeps_its_words_without_its_pictures(tmp_path):
     words = "**Answer to 03.why:** Since"
-    plain = told(to_read(tmp_path, [text_cell(words)]).read_text(encoding="utf-8"))
+    plain = text_of(to_read(tmp_path, [text_cell(words)]).read_text(encoding="utf-8"))
     assert "Since" in plain and "Not shown" not in plain
     cell = text_cell(f"{words} ![](attachment:a)", a=pasted("png", PNG))
-    gone = told(to_read(tmp_path, [cell], file="elsewhere.ipynb").read_text(encoding="utf-8"))
+    gone = text_of(to_read(tmp_path, [cell], file="elsewhere.ipynb").read_text(encoding="utf-8"))
     assert "Since ![](attachment:a)" in gone and "Not shown here: 1 picture in ada/<b>in.ipynb." in gone
 
 
-def told(page):
+def text_of(page):
     return " ".join("".join(Reader(page).text).split())
 
 
@@ -254,7 +254,7 @@ def a_student():
 
 
 def test_feedback_says_what_why_and_the_first_hint_but_no_answer():
-    text = told(pages.feedback(a_student(), FOUR))
+    text = text_of(pages.feedback(a_student(), FOUR))
     which_have_no_answer = ("03.attention", "03.catch_wrong_attention")
     for part in (
         "Feedback for Ada Berg",
@@ -271,19 +271,19 @@ def test_feedback_says_what_why_and_the_first_hint_but_no_answer():
     for task in FOUR:
         shown = [" ".join(hint.replace("`", "").split()) in text for hint in task.hints]
         assert shown == [task.id in which_have_no_answer, False, False]
-        assert answers()[task.id].splitlines()[-1].strip() not in text
+        assert solutions()[task.id].splitlines()[-1].strip() not in text
     assert not re.search("SECRET|SUSPICION|1[.]5", text)  # no code, no suspicions, no times
 
 
 def test_feedback_lists_the_tasks_of_a_lesson_not_handed_in():
-    nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), FOUR))
+    nothing = text_of(pages.feedback(Graded(Person("bo"), (), (), possible=4), FOUR))
     assert "No notebook of lesson 03 was handed in. That is 0 of 4 points. What was asked:" in nothing
     assert "How to go on" not in nothing
 
 
 def test_feedback_says_why_a_file_could_not_be_read():
     spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
-    text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), FOUR))
+    text = text_of(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), FOUR))
     assert text.endswith(
         "0 of 4 points. 0 of 4 tasks passed.On your notebookx.pdf: This is a PDF: hand in the notebook."
         "Lesson 03No notebook of lesson 03 could be graded. That is 0 of 4 points."
@@ -305,7 +305,7 @@ def test_feedback_says_why_a_file_could_not_be_read():
 )
 def test_feedback_shows_points_set_by_hand_without_any_file(set_so, said):
     points = Points(**{"task": FOUR[0].id, "points": 1, "possible": 2} | set_so)
-    text = told(pages.feedback(Graded(Person("bo"), (), (points,), possible=2, comment="Well."), FOUR[:1]))
+    text = text_of(pages.feedback(Graded(Person("bo"), (), (points,), possible=2, comment="Well."), FOUR[:1]))
     assert said in text and "Your instructor says: Well." in text
 
 
@@ -355,7 +355,7 @@ def test_the_class_page_begins_with_the_most_common_mistake():
     people = [answered(n, task, f"x = {'1' * (9 - n)};", mistake=first.name) for n in range(3)]
     people += [answered(n, task, "y", mistake=second.name) for n in range(3, 5)]
     people += [answered(5, task, "no name", kind="shape"), answered(6, task, "z", "passed")]
-    text = told(class_page(people, [task], "A class"))
+    text = text_of(class_page(people, [task], "A class"))
     words = [mistake.name.replace("_", " ") for mistake in (first, second)]
     assert f"03.attention{words[0]}3 (43%){words[1]}2 (29%)1 (14%)" in text
     assert (
@@ -390,7 +390,7 @@ def test_the_class_page_leaves_out_identical_answers_as_it_says(characters, alik
     assert len(statistics.substance(code)) == characters
     people = [answered(n, task, code, "passed") for n in range(alike)]
     people += [answered(n, task, f"{LONG}{n}") for n in range(alike, alike + others)]
-    page = told(class_page(people, [task], "x"))
+    page = text_of(class_page(people, [task], "x"))
     found = page[page.rindex("Identical answers") : page.rindex("The slowest")]
     assert (f"{alike} students, the same right answer" in found, "There are none." in found) == (listed, not listed)
     assert (
@@ -400,10 +400,10 @@ def test_the_class_page_leaves_out_identical_answers_as_it_says(characters, alik
 
 
 def test_the_courses_own_answer_is_told_apart():
-    task, own = catalogue.load("03.attention"), answers()["03.attention"]
+    task, own = catalogue.load("03.attention"), solutions()["03.attention"]
     people = [answered(n, task, own, "passed", alike=fingerprint(own)) for n in range(2)]
-    assert "2 students, the course's own answer" in told(class_page(people, [task], "x"))
-    assert "1 student, the course's own answer" in told(class_page(people[:1], [task], "x"))
+    assert "2 students, the course's own answer" in text_of(class_page(people, [task], "x"))
+    assert "1 student, the course's own answer" in text_of(class_page(people[:1], [task], "x"))
 
 
 def test_memory_stays_flat_when_every_answer_is_new(monkeypatch):

@@ -100,7 +100,7 @@ def test_a_busy_machine_costs_no_answer_in_a_class_its_time(sandbox, monkeypatch
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
     try:
         cases = [Case("", (torch.tensor([1, 2]), 3))]
-        *failed, answer = sandbox.answers(["import torch", slow], [wanted(task, cases)])
+        *failed, answer = sandbox.run_notebook(["import torch", slow], [wanted(task, cases)])
     finally:
         for each in busy:
             each.kill()
@@ -392,9 +392,9 @@ def test_a_test_of_searches_gets_its_verdict_with_few_requests():
     expected, candidates = Expected(task, cases), Candidates(task, cases)
     ask = lambda request: requests.append(request) or candidates(request)  # noqa: E731
     with SandboxClient(policy.chosen(), Limits(seconds=30, whole=300)) as sandbox:
-        for name, cell in {"the solution": catalogue.answers()[task.id], **SEARCHES}.items():
+        for name, cell in {"the solution": catalogue.solutions()[task.id], **SEARCHES}.items():
             requests.clear()
-            *_, answer = sandbox.answers([MADE_UP_STEP + cell], [wanted(task, cases, ask)])
+            *_, answer = sandbox.run_notebook([MADE_UP_STEP + cell], [wanted(task, cases, ask)])
             space = {}
             exec(MADE_UP_STEP + cell, space)
             ours = run(
@@ -413,7 +413,7 @@ def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypat
     asked, ask = [], Candidates.__call__
     monkeypatch.setattr(Candidates, "__call__", lambda self, request: asked.append(request) or ask(self, request))
     imports = "import torch\nfrom course_utils.models.attention import attention as reference"
-    _, verdicts = grade(imports, catalogue.answers()["03.catch_wrong_attention"])
+    _, verdicts = grade(imports, catalogue.solutions()["03.catch_wrong_attention"])
     assert verdicts["catch_wrong_attention"].state == "passed"
     assert len(asked) <= 4 + 9 * 2  # with 26 candidates, of which nine are judged alone before
 
@@ -529,8 +529,8 @@ def test_public_modules_alone_can_be_imported_in_the_sandbox(sandbox, monkeypatc
         "    assert not names, (name, names)"
     )
     monkeypatch.setattr(sandbox, "limits", Limits(seconds=60, whole=200))
-    assert list(sandbox.answers([imports, hidden, unread, empty], [])) == []
-    (said,) = sandbox.answers(["import course_lessons"], [])
+    assert list(sandbox.run_notebook([imports, hidden, unread, empty], [])) == []
+    (said,) = sandbox.run_notebook(["import course_lessons"], [])
     assert "course_lessons" in said  # no such module, or no permission to read it
 
 

@@ -35,7 +35,7 @@ from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
 from course_utils.grading.ingest.class_settings import Settings, read_settings
@@ -236,11 +236,11 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "huge": ('check("02.q1", "CORRECT" * 10**7, seed=7)', "not attempted", 0),
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
     "forges": (
-        'import sys\nsys.modules["course_utils.learner.notebook"].answers = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
+        'import sys\nsys.modules["course_utils.learner.notebook"].question_replies = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
         "missing",
         0,
     ),
-    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].answers = "x" * 10**8', "missing", 0),
+    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].question_replies = "x" * 10**8', "missing", 0),
     "ends": ("import os\nos._exit(0)", "missing", 0),
 }
 
@@ -480,7 +480,7 @@ def hand_in(blank, path, **answered):
     """Write a learner's notebook: answers as source, by the task's name without its lesson; None leaves the stub."""
     notebook = read(blank)
     lesson = notebook["metadata"]["course"]["lesson"]
-    own = {task: text for task, text in answers().items() if task.startswith(lesson)}
+    own = {task: text for task, text in solutions().items() if task.startswith(lesson)}
     benchmark.hand_in(path, notebook, own | {f"{lesson}.{name}": text for name, text in answered.items()})
 
 
@@ -532,13 +532,13 @@ def test_solutions_are_left_out_until_their_time_has_come(tmp_path, in_the_cours
     assert not [
         name for name in held if "_exercises.py" in name or "/correct_answers/" in name or "__pycache__" in name
     ]
-    own = json.loads(held["attention-course/course_lessons/answers.json"])
-    assert set(own) == set(answers()) and set(own.values()) == {
+    own = json.loads(held["attention-course/course_lessons/solutions.json"])
+    assert set(own) == set(solutions()) and set(own.values()) == {
         "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."
     }
-    for answer in answers().values():  # nor does any file hold a solution of some length
-        if len(answer) > 400:
-            assert not [name for name, data in held.items() if answer.encode() in data]
+    for solution in solutions().values():  # nor does any file hold a solution of some length
+        if len(solution) > 400:
+            assert not [name for name, data in held.items() if solution.encode() in data]
     release.release(ROOT, ["03"], tmp_path / "after", Settings(solutions_from=LATER.replace(year=2020)))
     after = tmp_path / "after" / QUERIES
     assert {path.name for path in after.iterdir()} == {"README.md", f"{QUERIES}.ipynb", f"{QUERIES}_solutions.ipynb"}
@@ -572,7 +572,7 @@ def test_gradescopes_autograder_runs_as_gradescope_runs_it(tmp_path, in_the_cour
     shell(there, "bash run_autograder", **settings)
     came = json.loads((there / "results" / "results.json").read_text())
     assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 0, 0, 1]
-    kept = next((there / "environment").rglob("answers.json")).read_text()
+    kept = next((there / "environment").rglob("solutions.json")).read_text()
     assert "Your instructor has the solutions." in kept and "def " not in kept
 
 
@@ -803,7 +803,7 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
     exercise = sources(read(ROOT / file_of("exercises", QUERIES)))
     assert [text for text in sources(read(blank)) if not text.startswith("# Graded")] == exercise
 
-    warns = answers()["03.causal_mask"].replace("    return", "    import warnings; warnings.warn('eh')\n    return")
+    warns = solutions()["03.causal_mask"].replace("    return", "    import warnings; warnings.warn('eh')\n    return")
     assert "warn" in warns
     hand_in(blank, course / "submitted" / "ada" / "03" / blank.name, causal_mask=warns)
     wrong = course / "submitted" / "emmy" / "03" / blank.name

@@ -15,7 +15,7 @@ from correct_answers import exercises_of
 from tasks import TASKS
 
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.learner.notebook import check
 
@@ -67,7 +67,7 @@ def answer_to(task_id, source=None):
     """Return the course's own answer to a task, or one of this source, made as in a notebook."""
     lines = [line for line in exercises_of(task_id[:2]).splitlines() if line.startswith(("import ", "from "))]
     names = {}
-    exec("\n".join([*lines, source or answers()[task_id]]), names)
+    exec("\n".join([*lines, source or solutions()[task_id]]), names)
     return names[TASKS[task_id].answer_name]
 
 

@@ -367,7 +367,7 @@ def graded(sandbox, cells, names, seed=2**40 + 1):
         for name in names
     ]
     sandbox.limits = Limits(seconds=30, whole=300)
-    came = [answer for answer in sandbox.answers([PREAMBLE, *cells], wanted) if not isinstance(answer, str)]
+    came = [answer for answer in sandbox.run_notebook([PREAMBLE, *cells], wanted) if not isinstance(answer, str)]
     return [
         judge(TASKS[name], known[name].cases, answer.outcomes, known[name])
         if answer.state == "outcomes"

@@ -59,7 +59,7 @@ def one_hot(scores):
     return torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
 
 
-def told(task_id, answer):
+def failing_report(task_id, answer):
     report = judge_answer(TASKS[task_id], answer)
     assert report.state == "failed", str(report)
     return report
@@ -81,7 +81,7 @@ def told(task_id, answer):
     ],
 )
 def test_a_finite_fill_is_told_that_it_is_not_infinite(task_id, answer, fill):
-    report = told(task_id, answer(fill))
+    report = failing_report(task_id, answer(fill))
     assert "finite" in report.message and "-inf" in report.message, str(report)
     assert report.mistake or fill != -100.0, str(report)
 
@@ -98,7 +98,7 @@ def test_a_finite_fill_is_told_that_it_is_not_infinite(task_id, answer, fill):
     ],
 )
 def test_masks_too_late_and_masks_too_weak_get_both_causes(task_id, answer):
-    message = told(task_id, answer).message
+    message = failing_report(task_id, answer).message
     assert "mask after the softmax" in message and "lower them" in message, message
 
 
@@ -159,7 +159,7 @@ def same_sum(right, came):
     ],
 )
 def test_reports_on_a_test_say_what_passes_it_but_not_its_inputs(task_id, answer):
-    report = told(task_id, answer)
+    report = failing_report(task_id, answer)
     assert report.mistake and "your test" in report.message.lower(), str(report)
     assert not any(claim in report.message for claim in ("Your test sees", "one state only", "No query", "never uses"))
 
@@ -204,7 +204,7 @@ def after(alter):
 
 @pytest.mark.parametrize("alter", [lambda s: [words.sort(reverse=True) for words in s], lambda s: s.append(["more"])])
 def test_an_altered_list_is_named_once_with_advice_for_lists(alter):
-    report = told("01.must_fail", after(alter))
+    report = failing_report("01.must_fail", after(alter))
     assert report.kind == "side effect" and "alters its input sentences: " in report.message
     assert "`sorted(…)` and `list(…)` make a new list" in report.message
     assert "underscore" not in report.message and "numbers" not in report.message
@@ -392,16 +392,16 @@ def test_no_warning_of_what_the_check_tries_reaches_a_learner():
 
 
 def test_numbers_that_give_not_a_value_do_not_pass():
-    report = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
+    report = failing_report("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
     assert report.mistake == "not_taken_for_zero", str(report)
-    shared = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
+    shared = failing_report("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
     assert shared.mistake == "negated_always_negative", str(shared)
 
 
 def test_a_test_with_changing_verdicts_is_not_called_random():
     verdicts = random.Random(0)
     for task_id in ("03.catch_wrong_attention", "04.catch_wrong_scores"):
-        message = told(task_id, lambda *args: verdicts.random() < 0.5).message
+        message = failing_report(task_id, lambda *args: verdicts.random() < 0.5).message
         assert message.startswith("Your test gives different verdicts") and "atol=1e-5" in message, message
 
 
@@ -482,7 +482,7 @@ def ignoring(agree):
     ],
 )  # fmt: skip
 def test_messages_on_wrong_answers_are_true_of_them(task_id, answer, says, never):
-    message = told(task_id, answer).message
+    message = failing_report(task_id, answer).message
     assert says in message and never not in message, message
 
 
@@ -533,7 +533,7 @@ def normal(shape, draw):
     ],
 )
 def test_a_test_that_compares_too_little_is_refused(task_id, answer):
-    assert told(task_id, answer).message
+    assert failing_report(task_id, answer).message
 
 
 def test_the_tests_above_are_right_where_they_compare_all():
@@ -590,15 +590,17 @@ def test_an_altered_input_comes_first_and_factors_near_1_in_full():
         value.mul_(1.0001)
         return TASKS["03.attention"].oracle_function(query, key, value, mask)
 
-    report = told("03.attention", alter)
+    report = failing_report("03.attention", alter)
     assert report.message.startswith("Your function alters its input value. ") and "times 1.0001." in report.message
     assert str(report).count("alters its input") == 1
-    scaled = told("04.dot", lambda state, hidden: 1.00003 * state @ hidden.mT).message
+    scaled = failing_report("04.dot", lambda state, hidden: 1.00003 * state @ hidden.mT).message
     assert "times 1.00003" in scaled, scaled
 
 
 def test_an_answer_that_prints_and_returns_nothing_is_told_so():
-    report = told("03.attention", altered("03.attention", ("return weights @ value, weights", "print(weights)")))
+    report = failing_report(
+        "03.attention", altered("03.attention", ("return weights @ value, weights", "print(weights)"))
+    )
     assert "prints" in report.message and "write `return`" in report.message
 
 

@@ -97,7 +97,7 @@ def test_solution_is_shown_after_an_attempt_or_by_force(capsys):
 def test_a_solution_is_shown_as_code_without_its_docstring(monkeypatch):
     monkeypatch.setattr(
         catalogue,
-        "answers",
+        "solutions",
         lambda: {
             "04.dot": 'def dot(state, hidden):\n    """Return.\n\n    More."""\n    return state @ hidden.mT  # <S>'
         },
@@ -111,7 +111,7 @@ def test_a_solution_is_shown_as_code_without_its_docstring(monkeypatch):
 
 
 def test_solution_shows_the_sentence_that_holds_its_place(monkeypatch, capsys):
-    monkeypatch.setattr(catalogue, "answers", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
+    monkeypatch.setattr(catalogue, "solutions", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
     solution("04.dot", force=True)
     assert capsys.readouterr().out == "The solutions are handed out from Monday on.\n"
 
@@ -140,22 +140,22 @@ def test_progress_keeps_a_wrong_reply_to_a_question_shown_again(capsys):
 
 
 def test_progress_says_what_comes_next(capsys):
-    def said():
+    def printed_progress():
         capsys.readouterr()
         progress()
         return capsys.readouterr().out.splitlines()
 
     first, following = catalogue.lessons()["00"], catalogue.asked("04", questions=True)[1]
     said_first = f"Next comes lesson 00, {first.title}: {first.question} `progress(all=True)` shows every lesson."
-    assert said()[2:] == [said_first]
+    assert printed_progress()[2:] == [said_first]
     hint("04.dot")
-    assert said()[-1].startswith("Next comes 04.dot, ")
+    assert printed_progress()[-1].startswith("Next comes 04.dot, ")
     check("04.dot", right)
-    assert said()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
+    assert printed_progress()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
     last = list(catalogue.by_lesson())[-1]
     for task in catalogue.asked(last, questions=True):
         state.change(task.id, lambda entry: notebook._count_attempt(entry, "passed"), print)
-    out = said()
+    out = printed_progress()
     assert out[-1].startswith("You have finished the last lesson. ")
     assert [line for line in out if line.startswith(f"{last} ")] and not [line for line in out if f" {last}." in line]
 

@@ -14,7 +14,7 @@ from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import _try_property, judge
@@ -40,7 +40,7 @@ def test_a_task_is_complete(task):
     assert len({m.sentence for m in task.mistakes}) == len(task.mistakes)
     assert len(task.hints) == 3
     assert 1 <= task.difficulty <= 5 and 1 <= task.importance <= 5 and 0 < task.minutes <= 120
-    assert task.id in answers(), f"its answer is not built: run `course build {task.id[:2]}`"
+    assert task.id in solutions(), f"its solution is not built: run `course build {task.id[:2]}`"
     assert len(CORRECT.get(task.id, ())) >= 2, (
         "write two correct answers in other styles, as the page on writing tasks says"
     )
@@ -257,7 +257,7 @@ def test_the_verdict_does_not_depend_on_the_order_of_tasks():
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_no_message_gives_the_answer_away(task):
-    expressions = re.findall(r"return (.{12,})", answers()[task.id])
+    expressions = re.findall(r"return (.{12,})", solutions()[task.id])
     said = "".join([*task.hints[:2], *(m.sentence for m in task.mistakes)]).replace(" ", "")
     assert expressions, "a solution ends in `return` and an expression of some length, for this test to look for"
     assert not any(expression.replace(" ", "") in said for expression in expressions)
@@ -317,7 +317,7 @@ def test_a_lesson_has_its_facts_and_its_tasks_in_exercise_order():
     for number, lesson in catalogue.lessons().items():
         assert lesson.number == number and lesson.goals and lesson.question.endswith("?")
         assert [task.id for task in catalogue.tasks_of(number)] == [
-            task_id for task_id in answers() if task_id[:2] == number
+            task_id for task_id in solutions() if task_id[:2] == number
         ]
 
 
@@ -574,7 +574,7 @@ def test_a_wrong_number_is_shown_with_the_digits_that_differ(distance):
 
 
 COMPARING = [
-    task.id for task in TASKS.values() if task.suspects and task.candidates and "torch.allclose" in answers()[task.id]
+    task.id for task in TASKS.values() if task.suspects and task.candidates and "torch.allclose" in solutions()[task.id]
 ]
 FOR_ROUNDING = "room for rounding|[Aa]llow (for )?rounding"
 
@@ -582,7 +582,7 @@ FOR_ROUNDING = "room for rounding|[Aa]llow (for )?rounding"
 @pytest.mark.parametrize("task_id", sampling.usually(COMPARING, 4))
 def test_a_test_without_room_for_rounding_is_told(task_id):
     exact = r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)"
-    source = re.sub(exact, r"torch.equal(\1)", answers()[task_id].replace(", rtol=0", ""))
+    source = re.sub(exact, r"torch.equal(\1)", solutions()[task_id].replace(", rtol=0", ""))
     assert "torch.equal" in source
     space = dict(solution_of(task_id).__globals__)
     exec(source, space)

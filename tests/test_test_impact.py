@@ -20,8 +20,8 @@ def course(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".gitignore").write_text("build/\n")
     (tmp_path / "one.py").write_text("1\n")
-    (tmp_path / test_impact.ANSWERS).parent.mkdir(parents=True)
-    (tmp_path / test_impact.ANSWERS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
+    (tmp_path / test_impact.SOLUTIONS).parent.mkdir(parents=True)
+    (tmp_path / test_impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
     return tmp_path
 
 
@@ -31,7 +31,7 @@ def test_changed_since_success_finds_what_has_changed(course):
     assert test_impact.changed_since_success(course) == set()
     (course / "one.py").write_text("2\n")
     (course / "two.py").write_text("2\n")
-    (course / test_impact.ANSWERS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
+    (course / test_impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
     assert test_impact.changed_since_success(course) == {"one.py", "two.py", "02.softmax"}
     test_impact.record_success(course)
     (course / "two.py").unlink()

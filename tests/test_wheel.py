@@ -127,9 +127,9 @@ def test_students_without_solutions_get_no_notebook_of_the_wheel(installed):
         (code / name).parent.mkdir(parents=True, exist_ok=True)
         (code / name).write_text("1")
     archive = zipfile.ZipFile(io.BytesIO(package.package(installed, "Later.")))
-    code = {f"course_lessons/{name}" for name in ("answers.json", "lesson_02_weighted_sums/lesson.py")}
+    code = {f"course_lessons/{name}" for name in ("solutions.json", "lesson_02_weighted_sums/lesson.py")}
     assert {name.removeprefix("attention-course/") for name in archive.namelist()} == {*package.BESIDE} | code
-    assert SOFTMAX not in archive.read("attention-course/course_lessons/answers.json").decode()
+    assert SOFTMAX not in archive.read("attention-course/course_lessons/solutions.json").decode()
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -233,7 +233,7 @@ def test_a_wheel_leads_to_a_grade_without_a_clone(tmp_path):
     shown = made.run("-c", RUN, str(mine))
     assert "02.softmax – softmax with a temperature: passed" in shown
     assert "Hint 1 of 3 for 02.softmax. exp makes every score positive" in shown
-    answer = json.loads((ROOT / "course_lessons" / "answers.json").read_text())["02.softmax"]
+    answer = json.loads((ROOT / "course_lessons" / "solutions.json").read_text())["02.softmax"]
     assert answer.strip().splitlines()[-1] in shown
     assert str(tmp_path / "venv") in shown.split("print(course_utils.__file__)")[-1]
     assert (made.folder / ".course" / "progress.json").is_file()
