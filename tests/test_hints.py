@@ -74,8 +74,8 @@ def test_equations_in_hints_have_equal_sides():
             tried += 1
             for side, other in zip(sides[1:], others, strict=True):
                 decimals = len(side.strip().partition(".")[2])
-                room = 1.5 * 10**-decimals if "." in equation else 1e-9  # the numbers on paper are rounded
-                wrong += [] if abs(left - other) <= room else [f"{task_id}: {equation}"]
+                tolerance = 1.5 * 10**-decimals if "." in equation else 1e-9  # the numbers on paper are rounded
+                wrong += [] if abs(left - other) <= tolerance else [f"{task_id}: {equation}"]
     assert not wrong and tried >= 150
 
 
@@ -198,8 +198,8 @@ def test_a_hint_says_what_comes_of_its_example(task_id, example, says):
     assert all(part in TASKS[task_id].hints[1] for part in says)
     found = re.findall(r"-?\d+(?:\.\d+)?|True|False", " ".join(says).replace("−", "-"))
     expected = [{"True": 1, "False": 0}.get(number) if number[0] in "TF" else float(number) for number in found]
-    room = 2e-4 if "layer" in task_id or "gpt" in task_id else 0.005 if "bleu" in task_id else 6e-5
-    assert numbers(example(solution_of(task_id))) == pytest.approx(expected, abs=room)
+    tolerance = 2e-4 if "layer" in task_id or "gpt" in task_id else 0.005 if "bleu" in task_id else 6e-5
+    assert numbers(example(solution_of(task_id))) == pytest.approx(expected, abs=tolerance)
 
 
 def test_a_translation_with_a_copied_word_is_the_hints():
