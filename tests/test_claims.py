@@ -824,7 +824,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "On scenes with handwritten digits that it has not seen before, the captioner gets more than nine in ten names and relations right.",
+    "On scenes with handwritten digits that it has not seen before, the captioner gets more than 90% of the names and relations right.",
 )
 def _(numbers):
     ours, guess = numbers("our captioner  "), numbers("always the most frequent  ")

@@ -53,7 +53,7 @@ print("row and column:", corner((0.5, -0.5), height=24, width=24, side=8))
 # %% [markdown]
 # The square begins in row 2 and column 14, because the location is in row 6 and column 18 and half the side length is 4.
 #
-# A single small square would leave the rest of the picture unseen. Our eyes see sharply in the middle and coarsely further out, and the sensor imitates them: a glimpse combines several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each subsequent patch is twice as wide as the previous one but is downsampled to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes the means and needs the extra axis that `[None]` adds.
+# A single small square would leave the rest of the picture unseen. Our eyes solve this by seeing sharply in the middle and coarsely further out, and the sensor imitates them: a glimpse combines several squares around the same location, called **patches**. Patch 0 is `size` pixels wide. Each subsequent patch is twice as wide as the previous one but is downsampled to `size` × `size` cells, so a cell in patch $k$ is the mean of $2^k \times 2^k$ pixels. Outside the picture, all pixels are 0. In the code, `F.avg_pool2d` computes the means and needs the extra axis that `[None]` adds.
 #
 # Calculate how many numbers a glimpse with two patches of 8×8 cells contains.
 
@@ -101,7 +101,7 @@ first_glimpse
 #
 # ## Four networks
 #
-# You could see the whole field when you chose that location. The model has to choose by itself, from what it remembers of its glimpses. Four networks share this work (section 3 of the paper):
+# You could see the whole field when you chose that location, whereas the model has to choose from what it remembers of its glimpses. Four networks share this work (section 3 of the paper):
 #
 # - The **glimpse network** turns the glimpse of look $t$ and its location into a vector of features, $g_t$.
 # - The **core** is the memory, a recurrent network that updates its state from $h_{t-1}$ to $h_t$ with these features.
