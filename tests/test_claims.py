@@ -13,6 +13,7 @@ import torch
 from repository import ROOT
 
 from course_lessons.lesson_15_captions.figures import MAPS
+from course_utils.data.measured import by_seed
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
 from course_utils.translation.scores import share_in_order
@@ -512,6 +513,27 @@ def _(numbers):
 @claim("09", 'and "wooden" and "ball" look at "ball". The only supervision was the correct noun for each word.')
 def _(numbers):
     return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
+
+
+@claim("09", "Self-attention gets nearly all the answers right, the LSTM fewer than half.")
+def _(numbers):
+    return numbers("SelfAttention ")[0] > 0.93 and numbers("LSTM   ")[0] < 0.5
+
+
+@claim("09", "The table has five seeds, of which ours is the first.")
+def _(numbers):
+    of_seeds = {kind: by_seed("path_steps", "answers_right", setup=kind, furthest=32, steps=500) for kind in ("self-attention", "LSTM")}  # fmt: skip
+    shown = {"self-attention": numbers("SelfAttention ")[0], "LSTM": numbers("LSTM   ")[0]}
+    return all(abs(shares[0] - shown[kind]) < 0.03 for kind, shares in of_seeds.items())
+
+
+@claim("09", "With the causal mask, the loss is close to the lowest possible.")
+def _(numbers):
+    lowest = (3 * math.log(3) + 2 * math.log(4)) / 6
+    with_mask, without = (
+        numbers(f"{mask}  loss on new sentences ")[0] for mask in ("causal mask   ", "nothing hidden")
+    )
+    return lowest - 0.005 < with_mask < 1.05 * lowest and without < with_mask / 2
 
 
 @claim("10", "With one head, the model gets a little more than half of the digits right.")
