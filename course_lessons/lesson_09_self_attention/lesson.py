@@ -185,14 +185,14 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares all pairs of words. Your times may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares all pairs of words. Your times may differ.
 #
 # ## The second gain: a short path
 #
 # "sad" and "dog" are neighbours, but a word may need information from far away. How many steps does that take? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart, respectively.
+# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 #
 # Count how many steps it takes each of the four layers to carry information from the first of eight words to the last.
@@ -201,7 +201,7 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other.
 #
 # Does this short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word.
 #
@@ -243,9 +243,9 @@ class LSTM(nn.Module):
 
 
 # %%
-def train_on_pairs(kind, furthest, steps, seed):
+def train_on_pairs(layer_class, furthest, steps, seed):
     torch.manual_seed(seed)
-    reader = kind(32)  # the layer
+    reader = layer_class(32)
     model = nn.Sequential(nn.Embedding(73, 32), reader, nn.Linear(32, 8))
 
     def loss_of_batch(draw):
@@ -259,11 +259,11 @@ def train_on_pairs(kind, furthest, steps, seed):
 
 
 # %%
-for kind in (SelfAttention, LSTM):
-    trained = train_on_pairs(kind, furthest=32, steps=500, seed=0)
+for layer_class in (SelfAttention, LSTM):
+    trained = train_on_pairs(layer_class, furthest=32, steps=500, seed=0)
     ids, answers = draw_pairs(500, 32, torch.Generator().manual_seed(10_000))
     right = trained(ids)[:, -1].argmax(-1) == answers  # B
-    print(f"{kind.__name__:13} {right.float().mean():.2f}")
+    print(f"{layer_class.__name__:13} {right.float().mean():.2f}")
 
 # %% [markdown]
 # Self-attention gets nearly all the answers right, the LSTM fewer than half. Is it the distance, and would more steps help? The table has five seeds, of which ours is the first. Each model is trained at all distances up to the one in the table and tested at that one.
@@ -307,7 +307,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers can only guess too: training cannot extend their reach.
+# At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers can only guess too: training cannot extend their reach. Even what is within reach has to be learned: at distance 4, two layers get about 60% right.
 #
 # ## The first price: the order is lost
 #
@@ -369,7 +369,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # %% [markdown]
 # Without a mask, all the outputs change. With the causal mask, changing a word affects only its own output and later ones: no word sees a later one.
 #
-# In training, no word waits even with this mask, because the correct words are all given, as with teacher forcing in lesson 05. But when a decoder generates text, each new word has to wait for the words before it.
+# In training, no word waits even with this mask, because the correct words are all given (teacher forcing, lesson 05). But when a decoder generates text, each new word has to wait for the words before it.
 #
 # ## The third price: n² pairs
 #
@@ -416,7 +416,7 @@ def multiplications(layer, x):  # B T D
 
 
 # %% [markdown]
-# Here the convolution reads 3 words at once, and the radius is 4.
+# Here k is 3 and the radius 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
@@ -445,11 +445,11 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower for 10 and 100 words in our table of times, because steps that wait for one another cannot be merged into a few large products. The formula in the table describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
 #
-# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about as long as a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
+# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
 #
 # ## The layer in a language model
 #
-# A model that writes text, such as the one in lesson 21, learns to predict each next word. Its layer usually owns the causal mask as a *buffer*, a tensor that is not trained but moves to the GPU with the model. An option adds a bias to each projection, as in GPT-2, and dropout sets random weights to 0 in training (lesson 13).
+# A model that writes text, such as the one in lesson 21, learns to predict each next word. Its layer often stores the causal mask as a *buffer*, a tensor that is not trained but moves to the GPU with the model. An option adds a bias to each projection, as in GPT-2, and dropout sets random weights to 0 in training (lesson 13).
 
 
 # %%
@@ -494,7 +494,7 @@ for t in range(1, 7):
     print(f"words {t} to 6 changed, earlier outputs the same: {same}")
 
 # %% [markdown]
-# It does both. The model adds an embedding, the residual connection and a readout, and a plain training loop is enough for our sentences.
+# The layer does both. The model adds an embedding, the residual connection and a readout. For our sentences, a plain training loop is enough.
 
 
 # %%
@@ -536,16 +536,17 @@ def train_language_model(model, steps=300):
 # %%
 for name in ("causal mask", "nothing hidden"):
     torch.manual_seed(0)
-    model = LanguageModel(len(vocabulary))
+    language_model = LanguageModel(len(vocabulary))
     if name == "nothing hidden":
-        model.attention.mask.fill_(True)
-    train_language_model(model)
-    new, _ = draw_sentences(torch.Generator().manual_seed(1), 1000)
+        language_model.attention.mask.fill_(True)
+    train_language_model(language_model)
+    new_ids, _ = draw_sentences(torch.Generator().manual_seed(1), 1000)  # B T
     with torch.no_grad():
-        print(f"{name:14}  loss on new sentences {next_word_loss(model, new):.2f}")
+        loss = next_word_loss(language_model, new_ids)
+    print(f"{name:14}  loss on new sentences {loss:.2f}")
 
 # %% [markdown]
-# With the causal mask, the loss is close to the lowest possible. With a mask that hides nothing, it is less than half as large, because the next word is in sight. Such a model cannot write: there, no next word is in sight yet.
+# With the causal mask, the loss is close to the lowest possible. With a mask that hides nothing, the loss is less than half as large, because the next word is in sight. Such a model cannot write, because then there is no next word to see.
 #
 # ## What if every word looks at every word at once?
 #
