@@ -1,9 +1,12 @@
 """What a page writes line by line is what the package holds for the pages after it: same results, gradients and random numbers."""
 
+import random
+
 import pytest
 import torch
 from script_loader import program
 
+from course_utils.data.generated_reviews import generate_reviews
 from course_utils.data.lookups import lookups, read
 from course_utils.data.recall import recall_at_distance
 from course_utils.data.scenes import scenes, things
@@ -51,6 +54,14 @@ def test_lesson_01_holds_the_sum_of_words_and_its_training():
     for width in (4, 16):
         assert trained(shown, shown.SumOfWords, width=width) == trained(sentiment, sentiment.SumOfWords, width=width)
     assert shown.build_vocabulary(REVIEWS, 2) == sentiment.build_vocabulary(REVIEWS, 2)
+
+
+def test_lesson_02_draws_the_courses_reviews():
+    shown, rng = page("02_weighted_sums"), random.Random(5)
+    expected = generate_reviews(50, seed=5)
+    assert [shown.draw_review(rng) for _ in range(50)] == list(
+        zip(expected.sentences, expected.labels.tolist(), strict=True)
+    )
 
 
 def test_lesson_03_holds_self_attention():

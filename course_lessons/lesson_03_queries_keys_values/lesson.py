@@ -321,7 +321,7 @@ reveal("03.projections", three_vectors.count(1.0))
 # %% [markdown]
 # With the three matrices, every run gets every review right.
 #
-# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same reviews, steps and learning rate, what share of new reviews will this model classify correctly? Guessing succeeds half the time.
+# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right? Guessing succeeds half the time.
 
 
 # %%
@@ -389,7 +389,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # ## Has training found the matrices we chose?
 #
-# We plot the attention weights of the last of the five models; the other four may have found different solutions. What do "the", "film", "was" and "not" look at?
+# We plot the attention weights of the last of the five models; the others may work differently. What do "the", "film", "was" and "not" look at?
 
 # %%
 model = models[4]
@@ -403,7 +403,7 @@ plots.side_by_side(plots.weights, pictures, width=3)
 # %% [markdown]
 # In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has not found our matrices, with which no word found "not".
 #
-# Why does this solution work? A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
+# Why does this solution work? The output sums the words' own vectors and contexts. A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
 
 # %%
 w = model.output.weight[0]  # D
@@ -422,7 +422,7 @@ with torch.no_grad():
         print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
 
 # %% [markdown]
-# The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four cases.
+# The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four.
 #
 # In this model, "awful" adds a large positive number, and so does "great". It all depends on which words find them:
 #
