@@ -1,10 +1,14 @@
 """What a page writes line by line is what the package holds for the pages after it: same results, gradients and random numbers."""
 
+import random
+
 import pytest
 import torch
 from script_loader import program
 
+from course_utils.data.generated_reviews import generate_reviews
 from course_utils.data.lookups import lookups, read
+from course_utils.data.recall import recall_at_distance
 from course_utils.data.scenes import scenes, things
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.data.stories import stories
@@ -50,6 +54,14 @@ def test_lesson_01_holds_the_sum_of_words_and_its_training():
     for width in (4, 16):
         assert trained(shown, shown.SumOfWords, width=width) == trained(sentiment, sentiment.SumOfWords, width=width)
     assert shown.build_vocabulary(REVIEWS, 2) == sentiment.build_vocabulary(REVIEWS, 2)
+
+
+def test_lesson_02_draws_the_courses_reviews():
+    shown, rng = page("02_weighted_sums"), random.Random(5)
+    expected = generate_reviews(50, seed=5)
+    assert [shown.draw_review(rng) for _ in range(50)] == list(
+        zip(expected.sentences, expected.labels.tolist(), strict=True)
+    )
 
 
 def test_lesson_03_holds_self_attention():
@@ -142,6 +154,32 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     torch.testing.assert_close(theirs(x), ours(x))
     assert shown.multiplications(theirs, x) == sequence_layers.multiplications(ours, x)
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
+
+
+@pytest.mark.parametrize("distance", [0, 5])
+def test_lesson_09_holds_the_pairs_and_the_lstm_of_its_table(distance):
+    shown = page("09_self_attention")
+    drawn = [torch.Generator().manual_seed(7) for _ in range(2)]
+    found, expected = shown.draw_pairs(6, distance, drawn[0]), recall_at_distance(6, 3, distance, drawn[1])
+    assert all(map(torch.equal, found, expected))
+    x, left = torch.randn(2, 7, 6), []
+    for layer in (shown.LSTM, lambda width: sequence_layers.Recurrent(width, torch.nn.LSTM)):
+        torch.manual_seed(3)
+        left.append(layer(6)(x))
+    assert torch.equal(*left)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_lesson_09s_causal_layer_equals_torchs_and_leaks_nothing(bias):
+    shown, x = page("09_self_attention"), torch.randn(2, 7, 6)
+    layer = shown.CausalSelfAttention(6, 9, dropout=0.5, bias=bias)
+    assert ("query.bias" in layer.state_dict()) == bias and layer.state_dict()["mask"].shape == (9, 9)
+    assert not torch.equal(layer(x), layer(x))  # dropout is on
+    found = layer.eval()(x)
+    expected = torch.nn.functional.scaled_dot_product_attention(layer.query(x), layer.key(x), layer.value(x), is_causal=True)  # fmt: skip
+    torch.testing.assert_close(found, expected)
+    for t in range(1, 7):
+        torch.testing.assert_close(layer(torch.cat([x[:, :t], torch.randn(2, 7 - t, 6)], 1))[:, :t], found[:, :t])
 
 
 def test_lesson_12_shows_the_packages_masks_positions_and_share():
