@@ -37,7 +37,7 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# Which source word matters next depends on how much has already been translated, and only the decoder knows that. Its state $s_1$, from which "glodil" was written, is therefore the query. The annotations serve as both keys and values, and their weighted sum, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
+# Which source word matters next depends on how much has already been translated, and only the decoder knows that. Its state $s_1$, from which "glodil" was written, is therefore the query. The annotations serve as both keys and values, and their weighted sum, computed afresh at each step, is the context. The context is fed to the cell, along with the word "glodil", and to the **readout**, the last layer, which produces the output.
 #
 # ## One step of attention by hand
 #
@@ -45,7 +45,7 @@ diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context, while $s$ is a decoder state, as in lesson 05. The index $t$ counts the decoder's steps and $j$ the source words. Only $v$ is easily misread: it is one of the perceptron's parameters, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context, while $s$ is a decoder state. The index $t$ counts the decoder's steps and $j$ the source words. Only $v$ is easily misread: it is one of the perceptron's parameters, not a value.
 #
 # To see the equations at work, we shrink every vector to a single entry. Let $W = U = 1$ and $v = 2$, let the state be -1, and let the annotations of "our", "small" and "boy" be 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
 
@@ -148,7 +148,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# In lesson 05, one call of `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so we have to go word by word: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
+# In lesson 05, one call of `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so the steps have to be taken one at a time: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
 
 
 # %%
@@ -236,7 +236,7 @@ print("model: ", *translate([sentence]))
 #
 # ## Does it look where it should?
 #
-# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word, and it returns the weights for each. Each row is one decoder step, and boxes mark the known links; a source word that is translated by two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
+# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Each row is one decoder step, and boxes mark the known links; a source word that is translated by two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
 
 
 # %%
