@@ -81,7 +81,7 @@ def weighted_sum(outputs, weights):  # B N E, B N
 figures.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words will matter throughout this lesson: each value has to be computed anew for each query, so every expert we can skip saves computation.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words will matter throughout this lesson: each value has to be computed anew for each query, so every expert we skip saves computation.
 #
 # ## Work together, or compete?
 #
@@ -172,7 +172,7 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not read the input, and the softmax of 3 and 2 gives the other two 0.731 and 0.269. The saving has a price, though: an output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
+# The first expert gets 0, so it need not read the input, and the softmax of 3 and 2 gives the other two 0.731 and 0.269. But the saving has a price: an output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -255,7 +255,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR problem from lesson 16. To score a symbol, an expert adds one term for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. With eight experts, however, each language could have its own.
+# This is the XOR problem from lesson 16. To score a symbol, an expert adds one term for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But with eight experts, each language could have its own.
 
 
 # %%
@@ -353,7 +353,7 @@ right = test("with the balance loss", balanced)
 figures.draw_choices({"no second loss": alone, "with the balance loss": balanced})
 
 # %% [markdown]
-# No, most languages are shared by several experts; the balance loss encourages only equal shares of the tokens. But nearly all experts are in use now, and the switch gets about nine words in ten right.
+# Most languages are shared by several experts; the balance loss encourages only equal shares of the tokens. But nearly all experts are in use now, and the switch gets about nine words in ten right.
 #
 # ## Other ways to balance
 #
@@ -473,7 +473,7 @@ figures.compare_layers()
 #
 # This layer does not collapse even without the balance loss, perhaps because there is a norm before the gate. But large models have another reason for balance: their experts are spread over several chips, and the busiest chip makes the others wait.
 #
-# Multiplications are only a proxy, though: do fewer of them also take less time? We measure our layers and wider ones, whose experts have D hidden units.
+# Multiplications are only a proxy: do fewer of them also take less time? We measure our layers and wider ones, whose experts have D hidden units.
 
 
 # %%
@@ -495,7 +495,7 @@ for D in (32, 512):
 table(rows, ["multiplications per token", "milliseconds"])
 
 # %% [markdown]
-# Not always: at the width of our translation model, 32, collecting each expert's tokens costs more time than the saved multiplications would. At a width of 512, the experts are several times as fast as the wide network.
+# Not always: at the width of our translation model, 32, collecting each expert's tokens costs more time than the saved multiplications. At a width of 512, the experts are several times as fast as the wide network.
 #
 # ## So: who should answer?
 #
