@@ -431,6 +431,14 @@ def _(numbers):
     return trained < numbers("after epoch 1:")[0] and shifted > trained + 0.5
 
 
+@claim("05", "But translations of other captions score only about 1,")
+def _(numbers):
+    own, swapped = (
+        numbers(f"BLEU if each caption gets {whose} translation:")[0] for whose in ("its own", "the next one's")
+    )
+    return 4 < own < 9 and swapped < 1.5
+
+
 @claim(
     "19",
     "After 400 steps, they are behind the SNAIL above, but after 4,000 steps they are nearly as good as a SNAIL trained for as long.",

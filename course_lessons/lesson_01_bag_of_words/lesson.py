@@ -404,7 +404,7 @@ print(f"test reviews right: {correct(classifier, *test_parts).float().mean():.3f
 # %% [markdown]
 # The training loss keeps falling, but the validation loss is lowest after epoch 3 and then rises: the model goes on to learn its training reviews by heart. We keep the weights of epoch 3, copied with `deepcopy` because they would otherwise change with the model; `torch.save` would write them to a file. With these weights, the model gets slightly fewer test reviews right than the models above.
 #
-# Which of five sentences will it get wrong?
+# Which sentences will it get wrong?
 
 
 # %%
