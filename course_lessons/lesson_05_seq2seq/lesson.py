@@ -546,7 +546,7 @@ for caption in [
 # %% [markdown]
 # The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, two of the three translations are correct German. In English, they say *two dogs are playing in the snow* and *a woman in a blue shirt is playing tennis*. The other says *a man with a hat juggles, who on a sidewalk*. The first words fit, and so does the snow, but guitar, bench and book are lost. Instead, the model writes phrases from other captions, such as "in einem blauen hemd", in a blue shirt.
 #
-# How good is it on all the test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
+# How good is the model on all the test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
 
 # %%
 references = [" ".join(german) for _, german in test_pairs]
@@ -558,7 +558,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# On this scale, our model's score of about 6 is low. But translations of other captions score only about 1, so most of it comes from what the vectors carry of their own captions.
+# On this scale, our model's score of about 6 is low. But translations of other captions score only about 1, so most of the score comes from what the vectors carry of their own captions.
 #
 # ## Can one vector hold a sentence?
 #
