@@ -391,11 +391,11 @@ for epoch in range(8):
         optimizer.step()
         losses.append(loss.item())
     with torch.no_grad():
-        found = torch.stack([loss_on(batch) for batch in held_out]).mean().item()
+        new_loss = torch.stack([loss_on(batch) for batch in held_out]).mean().item()
     mean = sum(losses) / len(losses)
-    print(f"epoch {epoch}: training loss {mean:.3f}, validation loss {found:.3f}")
-    if found < lowest:
-        lowest = found
+    print(f"epoch {epoch}: training loss {mean:.3f}, validation loss {new_loss:.3f}")
+    if new_loss < lowest:
+        lowest = new_loss
         best_weights = copy.deepcopy(classifier.state_dict())
 classifier.load_state_dict(best_weights)
 test_parts = [part.to(device) for part in (test_ids, test_mask, test.labels)]

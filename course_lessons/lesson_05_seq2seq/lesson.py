@@ -510,10 +510,10 @@ for epoch in range(1, 6):
         nn.utils.clip_grad_norm_(german_model.parameters(), 1.0)
         adam.step()
         falling_rate.step()
-    found = validation_loss()
-    print(f"after epoch {epoch}: {found:.2f}")
-    if found < lowest:
-        lowest = found
+    new_loss = validation_loss()
+    print(f"after epoch {epoch}: {new_loss:.2f}")
+    if new_loss < lowest:
+        lowest = new_loss
         best_weights = copy.deepcopy(german_model.state_dict())
 german_model.load_state_dict(best_weights)
 print(f"with the vector of a different caption: {validation_loss(shift=1):.2f}")
