@@ -1,12 +1,11 @@
 """Task 18.balance_by_offsets: experts are chosen with offsets, weighed without them, and the offsets follow who got how much."""
 
-from operator import add, mul, sub
+from operator import add, mul
 
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
@@ -19,11 +18,7 @@ task = Task(
     importance=5,
     minutes=20,
     gradient_not_asked=("offsets",),
-    hints=(
-        "The offsets have one task: to decide which experts are chosen. There are therefore two quantities: the scores with offsets, which are sorted, and the scores without, which become gates. How often each expert was chosen then decides which way its offset moves.",
-        "Take three experts, the offsets 0, 0 and 0.5, k = 1, a step of 0.1, and two rows of scores, [0.4, 0.8, 0.6] and [0.9, 0.2, 0.1]. With offsets they are [0.4, 0.8, 1.1] and [0.9, 0.2, 0.6], so experts 2 and 0 are chosen, with gates of 1. The loads are 1, 0 and 1, their mean 2/3. The offsets of experts 0 and 2 therefore fall and the offset of expert 1 rises: -0.1, 0.1 and 0.4.",
-        "chosen = True at the k largest of scores plus offsets in each row, B×N; kept = scores where chosen, else 0; gates = kept divided by its sum over the experts; load = how many rows chose each expert, N; moved = offsets plus step times the sign of (mean of load minus load); return gates and moved.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -149,27 +144,3 @@ def _top(lifted, k):
 
 def _over_their_sum(kept):
     return kept / kept.sum(1, keepdim=True)
-
-
-task.changed_each(
-    # Who is asked
-    ("offsets_unused", "The offsets have no effect on which experts are asked. Add them to the scores before you choose the k largest sums.", {"the scores with offsets": left_out}),
-    ("offsets_subtracted", "You subtract the offsets from the scores before you choose. Add them: an expert whose offset rises is asked more often.", {"the scores with offsets": sub}),
-    ("smallest_sums", "You choose the experts with the smallest sums of score and offset. Choose the largest.", {"the chosen experts": lambda lifted, k: _top(-lifted, k)}),
-    ("one_expert", "Each row asks one expert, whatever k is. It should ask k experts.", {"the chosen experts": lambda lifted, k: _top(lifted, 1)}),
-    # The gates
-    ("equal_gates", "All experts that a row asks get the same gate, 1/k. Their gates should be their scores divided by the sum of these scores.", {"the chosen scores": lambda scores, chosen: chosen.to(scores)}),
-    ("one_sum_for_the_batch", "You divide by the sum of the chosen scores of all rows. Each row has its own sum: `.sum(1, keepdim=True)`.", {"the gates": lambda kept: kept / kept.sum()}),
-    ("gates_with_offsets", "You compute the gates from the scores with their offsets. The offsets only decide which experts are chosen: compute the gates from the scores alone.", {"the chosen scores": lambda scores, chosen, *, offsets: (scores + offsets) * chosen}),
-    ("softmax", "You take a softmax of the chosen scores. Here the gates are these scores divided by their sum.", {"the gates": lambda kept: kept.masked_fill(kept == 0, -torch.inf).softmax(1)}),
-    ("divided_by_all", "You divide by the sum of all scores in a row, so that its gates sum to less than 1. Divide the chosen scores by the sum of the chosen scores.", {"the gates": lambda kept, *, scores: kept / scores.sum(1, keepdim=True)}),
-    ("not_divided", "Your gates are the scores of the chosen experts as they are. Divide them by their sum, so that the gates of a row sum to 1.", {"the gates": left_out}),
-    # How the offsets move
-    ("gates_for_loads", "You add up gates instead of counting rows: the load of an expert is the number of rows that ask it, whatever their gates.", {"the load of each expert": lambda chosen, *, done: done["the gates"].detach().sum(0)}),
-    ("median_load", "You compare each load with the median of all. Compare it with the mean.", {"the missing load": lambda load: load.median() - load}),
-    ("offsets_stay", "You return the offsets unchanged. Each moves by `step`, up or down, unless its expert has the mean load.", {"the moved offsets": left_out}),
-    ("mean_without_k", "You compare each load with B/N, which is the mean load only if each row asks one expert. Each row asks k experts, so the mean load is k·B/N.", {"the missing load": lambda load, *, scores: len(scores) / len(load) - load}),
-    ("wrong_direction", "Your offsets move the wrong way: experts with too much work get even more of it. The offset should rise for a load below the mean and fall for a load above it.", {"the direction of each offset": lambda missing: -missing.sign()}),
-    ("by_how_much", "You move each offset by the difference between its load and the mean. Every step has the same size: only the sign of this difference counts.", {"the direction of each offset": left_out}),
-    ("equal_ones_moved", "You move the offset of an expert with exactly the mean load. It should stay, because the sign of 0 is 0.", {"the direction of each offset": lambda missing: torch.where(missing > 0, 1.0, -1.0).to(missing.dtype)}),
-)  # fmt: skip
