@@ -1,8 +1,7 @@
 """Task 01.must_fail: is there a proof among these sentences that no linear score can get them all right?"""
 
 from collections import Counter
-from itertools import combinations, product
-from itertools import combinations_with_replacement as with_replacement
+from itertools import combinations_with_replacement, product
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
@@ -18,14 +17,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    hints=(
-        "A score is a sum over words, plus the bias. Add the scores of two positive sentences: which words does the result count, and what is its sign? Do the same with two "
-        "negative sentences. When do the two results contradict each other?",
-        'Take "good" and "not bad", both positive, and "bad" and "not good", both negative. The first two have 3 words together: good 1, not 1, '
-        "bad 1. So do the other two: bad 1, not 1, good 1. The counts are equal, so both pairs have the same total score, which cannot be both above 0 and below 0.",
-        "For every pair of positive sentences, including a sentence paired with itself, count the words of both together. Do the same for the negative sentences. Return whether "
-        "any positive count equals any negative count.",
-    ),
+    home=__name__,
 )
 
 
@@ -103,7 +95,7 @@ def a_proof_is_one_and_nothing_else_is(case, value):
     """Four sentences show that there is a proof."""
     sides = _sides(*case.args)
     proof = next(
-        (pairs for pairs in _pairs_of(sides) if Counter(sum(pairs[0], [])) == Counter(sum(pairs[1], []))), None
+        (pairs for pairs in product(*_pairs(sides)) if Counter(sum(pairs[0], [])) == Counter(sum(pairs[1], []))), None
     )
     if proof and value is False:
         positive, negative = map(_quoted, proof)
@@ -111,10 +103,6 @@ def a_proof_is_one_and_nothing_else_is(case, value):
     if not proof and value is True:
         return "Here no two positive sentences together contain the same words as two negative sentences, each word equally often."
     return None
-
-
-def _pairs_of(sides):
-    return product(*(with_replacement(side, 2) for side in sides))
 
 
 def _quoted(pair):
@@ -125,8 +113,8 @@ def _quoted(pair):
 @task.steps
 def _(sentences, labels):
     sides = yield "the positive and the negative sentences", _sides, sentences, labels
-    pairs = yield PAIRS, lambda sides: [list(with_replacement(side, 2)) for side in sides], sides
-    counts = yield COUNTED, of_each(Counter), pairs
+    pairs = yield "the pairs of each side", _pairs, sides
+    counts = yield "their words counted", _counted, pairs
     proof = yield "whether two are equal", lambda counts: any(a == b for a, b in product(*counts)), counts
     return proof
 
@@ -135,35 +123,9 @@ def _sides(sentences, labels):
     return [[s for s, label in zip(sentences, labels, strict=True) if bool(label) is side] for side in (True, False)]
 
 
-def of_each(pair):
-    """A function of the pairs of each side, which looks at the words of each pair together."""
-    return lambda pairs: [[pair(a + b) for a, b in side] for side in pairs]
+def _pairs(sides):
+    return [list(combinations_with_replacement(side, 2)) for side in sides]
 
 
-PAIRS, COUNTED = "the pairs of each side", "their words counted"
-task.changed_each(
-    ("always_true", "Your function returns True for all sentences that the check tries, even where there is no proof.", {"result": lambda proof: True}),
-    ("always_false", "Your function returns False for all sentences that the check tries, even where there is a proof.", {"result": lambda proof: False}),
-    ("lengths_only", "You compare only how many words there are. They have to be the same words, each equally often.", {COUNTED: of_each(len)}),
-    ("sets_of_words", "You compare which words occur, but not how often. A sum adds a word's vector as often as the word occurs, so count the words.", {COUNTED: of_each(set)}),
-    ("in_their_order", "You compare the words in order, but a sum ignores the order: compare how often each word occurs, for example with a Counter or a sorted list.", {COUNTED: of_each(list)}),
-    ("never_twice", "You never use a sentence twice. Two sentences with different labels and the same words in a different order are a proof on their own: use each of them twice.", {PAIRS: lambda sides: [list(combinations(side, 2)) for side in sides]}),
-    ("single_sentences", "You compare single sentences. That finds two sentences with the same words in a different order, but no pairs: the proof from an opinion and its negation needs two positive and two negative sentences.", {PAIRS: lambda sides: [[(s, []) for s in side] for side in sides]}),
-    ("all_at_once", "You compare the words of all positive sentences with the words of all negative sentences. Two of each are enough for a contradiction, whatever the other sentences are.", {PAIRS: lambda sides: [[(sum(side, []), [])] * bool(side) for side in sides]}),
-)  # fmt: skip
-
-
-@task.mistake(
-    "You use a sentence twice on both sides or on neither. One positive sentence used twice may contain the same words as two different negative sentences, and "
-    "vice versa: allow repetition on each side independently."
-)
-def both_twice_or_both_different(sentences, labels):
-    return task.wrong("never_twice")(sentences, labels) or task.wrong("single_sentences")(sentences, labels)
-
-
-@task.mistake(
-    "You ignore the labels. Two pairs with the same words contradict each other only if one pair is positive and the other negative."
-)
-def labels_unused(sentences, labels):
-    words = [Counter(a + b) for a, b in with_replacement(sentences, 2)]
-    return any(a == b for a, b in combinations(words, 2))
+def _counted(pairs):
+    return [[Counter(a + b) for a, b in side] for side in pairs]

@@ -6,7 +6,6 @@ import torch
 from torch.nn.functional import normalize
 
 from course_lessons.shared.weight_properties import cosines_reach_far_enough
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -19,17 +18,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    hints=(
-        "The cosine depends only on the angle: a long and a short vector in the same direction get the same value.",
-        (
-            "Take the weight [2, 0] and the word [3, 4]. Their dot product is 6, and their lengths are 2 and √(9 + 16) = 5, so the cosine is 6 / "
-            "(2·5) = 0.6. For the word [0, 0], the dot product and the product of the lengths are both 0, and 0/0 is not a number: return 0 "
-            "there."
-        ),
-        (
-            "dots = the matrix product of word_vectors and weight; lengths = the norm of each row times the norm of weight; divide where lengths > 0, and return 0 elsewhere."
-        ),
-    ),
+    home=__name__,
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
 )
 
@@ -69,17 +58,3 @@ def _(word_vectors, weight):
     zeros = lambda quotient, lengths: quotient.masked_fill(lengths == 0, 0.0)  # noqa: E731
     polarity = yield "the quotient or 0", zeros, quotient, lengths
     return polarity
-
-
-LENGTHS = "the product of the lengths"
-task.changed_each(
-    ("dot_product", "These are dot products: long vectors get large values. Divide by both lengths, so that only the angle counts.", {"the product divided by the lengths": left_out}),
-    ("word_length_missing", "You divide only by the length of weight. Divide by the length of each word as well.", {LENGTHS: lambda of_words, of_weight: of_weight}),
-    ("weight_length_missing", "You divide only by the length of each word. Divide by the length of weight as well.", {LENGTHS: left_out}),
-    ("lengths_at_least_1", "You divide by 1 if the product of the lengths is smaller than 1, so short vectors get a cosine that is too close to 0. Divide by the lengths as they are, and return 0 only where one of them is 0.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight).clamp(min=1)}),
-    ("norm_of_everything", "You divide by the norm of the whole matrix. Each word has its own length: take the norm of each row.", {"the lengths of the words": torch.norm}),
-    ("lengths_of_features", "You take the norm along axis 0, over the words, which gives a length for each feature. Each word has its own length: take the norm along the features, the last axis.", {"the lengths of the words": lambda words: words.norm(dim=0)}),
-    ("zero_gives_nan", "A zero vector gives 0/0, which is NaN. It has no direction, so return 0 there.", {"the quotient or 0": left_out}),
-    ("squared_lengths", "You divide by the squared lengths: the square root is missing.", {LENGTHS: lambda of_words, of_weight: (of_words * of_weight) ** 2}),
-    ("sign_lost", "You return the cosine without its sign. The sign is what distinguishes positive words from negative ones.", {"result": torch.abs}),
-)  # fmt: skip

@@ -16,17 +16,7 @@ task = Task(
     difficulty=2,
     importance=4,
     minutes=10,
-    hints=(
-        (
-            "Going forward, a word is multiplied by its weight before it enters the sum. Going backward, the error reaches the word through the "
-            "same multiplication."
-        ),
-        (
-            "Take a sentence of two words with the weights 0.8 and 0.2, and the error [10, -5]. The first word receives 0.8·[10, -5] = [8, -4], "
-            "and the second receives 0.2·[10, -5] = [2, -1]."
-        ),
-        "Give weights a last axis of size 1 (B×S×1) and error a middle axis of size 1 (B×1×D). Their product is B×S×D.",
-    ),
+    home=__name__,
 )
 
 
@@ -47,33 +37,3 @@ def _(draw):
 def _(weights, error):
     word_errors = yield "the product of weights and error", mul, weights[..., None], error[:, None]
     return word_errors
-
-
-task.changed_each(
-    ("unweighted", "Every word gets the whole error. That is right for the plain sum; attention multiplies the error by the word's weight.", {"weights": torch.ones_like}),
-    ("equal_shares", "Every word gets an equal share of the error. That is right for the mean; attention distributes the error by weight.", {"weights": lambda weights: torch.full_like(weights, 1 / weights.shape[1])}),
-    ("divided", "You divide by the weights. A multiplication in the forward pass is a multiplication by the same number in the backward pass.", {"weights": torch.reciprocal}),
-    ("softmax_again", "You apply a softmax to the weights once more. They are already weights.", {"weights": lambda weights: weights.softmax(-1)}),
-    ("softmax_derivative", "a(1 - a) belongs to the error that reaches a score. Return what reaches the word, with the weights held fixed.", {"weights": lambda weights: weights * (1 - weights)}),
-)  # fmt: skip
-
-task.changed(
-    "words_on_features",
-    "`weights * error` lines words up with features. Every weight has to be multiplied by every feature: give weights a last axis and error a middle one. Without them, this runs only if the sizes happen to fit, and then gives an incorrect result.",
-    {"the product of weights and error": lambda *_, weights, error: weights * error},
-)
-task.changed(
-    "sentences_on_words",
-    "weights has a third axis, but error does not: B×D lines up with S×D, so sentences line up with words. Give error a middle axis, `error[:, None]`.",
-    {"the product of weights and error": lambda weights, _, *, error: weights * error},
-)
-task.changed(
-    "transposed",
-    "The last two axes are swapped. Return B×S×D, with the words before the features.",
-    {"result": lambda word_errors: word_errors.mT},
-)
-task.changed(
-    "added_over_words",
-    "Your result has no axis for the words. Each word receives its own error: return B×S×D.",
-    {"result": lambda word_errors: word_errors.sum(1)},
-)

@@ -1,4 +1,4 @@
-"""What the tasks on scores share: the shapes of their arguments, their cases, and how a product goes wrong. No task is in this file."""
+"""What the tasks on scores share: the shapes of their arguments, and their cases. No task is in this file."""
 
 import torch
 from torch.nn.functional import normalize
@@ -22,9 +22,9 @@ def shapes(name, B, T, S, D, E, A):
     }[name]
 
 
-def score_task(name, title, arguments, result, hints, partial=None, **facts):
+def score_task(name, title, arguments, result, **facts):
     """A Task on one score, with the cases that all scores share."""
-    task = Task(f"04.{name}", title, arguments, result, hints, partial=partial, **facts)
+    task = Task(f"04.{name}", title, arguments, result, **facts)
 
     @task.cases
     def _(draw):
@@ -58,38 +58,3 @@ def edges(name, draw):
         state, hidden = (vectors.clone() for vectors in as_many)
         state[0, 1], hidden[1, 2] = 0, 0
         yield Case("a zero vector on either side", (state, hidden), edge=True)
-
-
-PRODUCTS = {  # how the product of two sides, the second one transposed, goes wrong
-    "not_transposed": (
-        "`@` pairs the last axis on the left with the second-to-last axis on the right. The feature axis is the one that should disappear: swap the last two axes "
-        "of hidden, `hidden.mT`. Otherwise this runs only if the sizes happen to fit, and may then give an incorrect result.",
-        lambda first, turned: first @ turned.mT,
-    ),
-    "all_axes_reversed": (
-        "`.T` reverses all axes of a batch: B×S×D becomes D×S×B. `.mT` swaps only the last two.",
-        lambda first, turned: first @ turned.permute(1, 2, 0),
-    ),
-    "position_by_position": (
-        "State t is compared only with hidden state t, if this runs at all. Every state must be compared with every hidden state, which gives T×S scores per sentence.",
-        lambda first, turned: (first * turned.mT).sum(-1),
-    ),
-    "sentences_mixed": (
-        "Your scores are added up over the sentences in the batch. In einsum, give the batch the same letter in both inputs and in the result, such as `b`.",
-        lambda first, turned: first @ turned.sum(0),
-    ),
-}
-AFTER = {  # what is done to a correct score that should not be
-    "transposed": (
-        "Rows and columns are swapped. A row belongs to a state (query) and a column to a hidden state (key): B×T×S.",
-        lambda scores: scores.mT.contiguous(),
-    ),
-    "normalised": ("You apply the softmax as well. Return the scores as they are.", lambda scores: scores.softmax(-1)),
-}
-
-
-def shared_mistakes(task, product=""):
-    """Declare the mistakes that many scores share. `product`: the words of the step that multiplies the two sides, if there is one."""
-    for what, mistakes in ((product, PRODUCTS if product else {}), ("result", AFTER)):
-        for name, (sentence, change) in mistakes.items():
-            task.changed(name, sentence, {what: change})

@@ -3,7 +3,6 @@
 import torch
 from torch.nn.functional import normalize
 
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.task import Task
 
@@ -83,14 +82,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "The scores may depend on the query while the weights do not. Which changes to a row of scores leave its softmax the same?",
-        "For one query the scores of three keys are 1, 2 and 4; for a different query they are 6, 7 and 9. Every difference is the same, so the "
-        "two queries distribute their weight in the same way: (0.042, 0.114, 0.844). Had the scores been 2, 4 and 8, every difference would be twice as large, and the "
-        "weights would differ: (0.002, 0.018, 0.980).",
-        "weights = softmax of score(state, hidden) over the hidden states; other = the same for a state of random numbers with the same "
-        "shape, several times over; True if the two agree each time, up to rounding.",
-    ),
+    home=__name__,
 )
 
 
@@ -122,65 +114,23 @@ def the_verdict_is_right(case, value):
 
 @task.steps
 def _(score, state, hidden):
-    states = yield STATES, lambda state: [state, *random_like(state)], state
-    scores = yield SCORES_OF_ALL, lambda states, hidden: [score(state, hidden) for state in states], states, hidden
-    weights = yield WEIGHTS, lambda scores: [one.softmax(-1) for one in scores], scores
-    verdict = yield SAME, lambda weights: all_same(weights, close), weights
+    states = yield "the states to compare", _with_random_ones, state
+    scores = yield (
+        "the scores of all these states",
+        lambda states, hidden: [score(state, hidden) for state in states],
+        states,
+        hidden,
+    )
+    weights = yield "their weights", lambda scores: [one.softmax(-1) for one in scores], scores
+    verdict = yield "whether they are the same", _all_same, weights
     return verdict
 
 
-STATES, SCORES_OF_ALL = "the states to compare", "the scores of all these states"
-WEIGHTS, SAME = "their weights", "whether they are the same"
-
-
-def random_like(vectors):
-    """Other random numbers, three times."""
+def _with_random_ones(state):
+    """Return a state and three of other random numbers."""
     generator = torch.Generator().manual_seed(1)
-    return [1.5 * torch.randn(vectors.shape, generator=generator).to(vectors.dtype) for _ in range(3)]
+    return [state, *(1.5 * torch.randn(state.shape, generator=generator).to(state.dtype) for _ in range(3))]
 
 
-def close(a, b):
-    return torch.allclose(a, b, atol=1e-5)
-
-
-def all_same(weights, same):
-    return all(same(weights[0], other) for other in weights[1:])
-
-
-# What is compared with what
-
-task.changed_each(
-    ("state_multiplied", "You only multiply the state by a number. The cosine ignores length, and a state of zeros stays as it is: use new random numbers.", {STATES: lambda state: [state, 2 * state]}),
-    ("state_negated", "You reverse the sign of the state. A score may ignore the sign, and a state of zeros has none: use new random numbers.", {STATES: lambda state: [state, -state]}),
-    ("constant_added", "You add the same number to all features of the state. A score may first subtract their mean, which removes this number: use new random numbers.", {STATES: lambda state: [state, state + 1]}),
-    ("compared_with_zeros", "You compare with a state of zeros. The given state may itself be all zeros: use random numbers.", {STATES: lambda state: [state, 0 * state]}),
-    ("scores_compared", "You compare the scores. They may all rise and fall together with the query, which does not change their softmax: compare the weights.", {WEIGHTS: left_out}),
-    ("given_states_compared", "You return True for every score if you are given only one state, or equal states. Either you compare only these states with one another: try states of your own as well. Or you return True if some of the weights agree: all of them have to.", {WEIGHTS: lambda scores: [row.softmax(-1) for row in scores[0].unbind(1)]}),
-    ("largest_compared", "You compare which hidden state gets the most weight. A query may change how much weight that state gets without changing which one gets the most: compare all weights.", {WEIGHTS: lambda scores: [one.argmax(-1).double() for one in scores]}),
-    ("softmax_over_states", "Your softmax runs over the states. A query spreads its weight over the hidden states, the last axis.", {WEIGHTS: lambda scores: [one.softmax(1) for one in scores]}),
-    ("softmax_over_everything", "Your softmax runs over all states and hidden states together. Each query has its own weights, along the last axis.", {WEIGHTS: lambda scores: [one.flatten(1).softmax(-1) for one in scores]}),
-)  # fmt: skip
-task.changed(
-    "hidden_changed",
-    "You change the hidden states. The question is whether the weights depend on the query, which is the state.",
-    {SCORES_OF_ALL: lambda states, hidden, *, score: [score(states[0], h) for h in (hidden, *random_like(hidden))]},
-)
-task.changed(
-    "no_rounding",
-    "You require exact equality. A large number that is the same for all scores of a row changes the last digits of the weights: allow for rounding, about 1e-5.",
-    {SAME: lambda weights: all_same(weights, torch.equal)},
-)
-task.changed(
-    "too_much_room",
-    "Scores that depend slightly on the query pass your test: your tolerance is too large. Rounding errors are about 1e-5.",
-    {SAME: lambda weights: all_same(weights, lambda a, b: torch.allclose(a, b, atol=0.01))},
-)
-
-
-# The verdict
-
-task.changed_each(
-    ("always_true", "You return True for every score.", {"result": lambda verdict: True}),
-    ("always_false", "You return False for every score.", {"result": lambda verdict: False}),
-    ("turned_round", "True and False are swapped: True means that the weights ignore the query.", {"result": lambda verdict: not verdict}),
-)  # fmt: skip
+def _all_same(weights):
+    return all(torch.allclose(weights[0], other, atol=1e-5) for other in weights[1:])

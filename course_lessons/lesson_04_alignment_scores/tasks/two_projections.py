@@ -15,13 +15,7 @@ task = Task(
     difficulty=2,
     importance=4,
     minutes=10,
-    hints=(
-        "Multiply out (W_s s)ᵀ (W_h h). The product between sᵀ and h has to be W. You are free to choose one of the two projections "
-        "as simply as you like.",
-        "Take W = [[2, 0, 1]], with D = 1 and E = 3. The projections W_s = [[2]] and W_h = [[1, 0, 0.5]] are right, since 2·1 = 2, 2·0 = 0 and "
-        "2·0.5 = 1. Here A is 1.",
-        "(W_s s)ᵀ (W_h h) = sᵀ (W_sᵀ W_h) h. With A = D, let W_s be the identity matrix of D rows; then find what W_h has to be.",
-    ),
+    home=__name__,
 )
 
 
@@ -96,55 +90,3 @@ def _stretched(stretches, stretched):
     if close(stretches.sqrt(), stretched).all():
         return "W_sᵀ W_h has the square roots of W's singular values: multiply both sides by the root, or one side by the values themselves."
     return "W_sᵀ W_h, the product of your two projections, has to be W itself, entry by entry."
-
-
-@task.mistake(
-    "Your two projections give the score of the transposed matrix. (W_s s)ᵀ (W_h h) is sᵀ (W_sᵀ W_h) h, and W_sᵀ W_h has to be W."
-)
-def transposed(weight):
-    return weight, torch.eye(weight.shape[1], dtype=weight.dtype)
-
-
-@task.mistake(
-    "Both of your projections contain all of W, so W is applied twice. One of them has to leave the vector as it is."
-)
-def twice(weight):
-    return weight.mT, weight
-
-
-@task.mistake("Your projections do not depend on W: their product is the same matrix of ones for every W.")
-def ones(weight):
-    return torch.ones(1, len(weight)), torch.ones(1, weight.shape[1])
-
-
-@task.mistake(
-    "The singular values are missing. W = U diag(S) Vᵀ, and U Vᵀ alone rotates a vector without stretching it: multiply one side by S."
-)
-def without_singular_values(weight):
-    left, _, right = torch.linalg.svd(weight, full_matrices=False)
-    return left.mT, right
-
-
-@task.mistake(
-    "The singular values are applied twice, once on each side. Multiply one side by S, or each by the square root of S."
-)
-def singular_values_twice(weight):
-    left, values, right = torch.linalg.svd(weight, full_matrices=False)
-    return (left * values).mT, values[:, None] * right
-
-
-task.mistake(
-    "Both of your projections are W itself, so W is applied twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
-    "w_itself_twice",
-)(lambda weight: (weight, weight))
-task.mistake(
-    "Both of your projections are W transposed, so W is applied twice, and unless W is square, one of them does not even fit its vectors. One of them can leave its vector as it is.",
-    "w_transposed_twice",
-)(lambda weight: (weight.mT, weight.mT))
-
-
-@task.mistake(
-    "You take the square root of each entry of W. But a matrix product sums products of entries over whole rows and columns, so it does not give W's entries back."
-)
-def roots_of_numbers(weight):
-    return weight.abs().sqrt().mT, weight.abs().sqrt()
