@@ -68,8 +68,9 @@ def _parse(code, change):
 
 def _of_keyword(before, after, change):
     """Yield the pattern for an argument by keyword, where an assignment of one name could be meant as that."""
+    plain = [part for part in after if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)]
     if isinstance(before, ast.Assign) and isinstance(before.targets[0], ast.Name):
-        made = [ast.keyword(part.targets[0].id, part.value) for part in after if isinstance(part, ast.Assign)]
+        made = [ast.keyword(part.targets[0].id, part.value) for part in plain]
         yield ast.keyword(before.targets[0].id, before.value), made, change
 
 

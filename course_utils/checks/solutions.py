@@ -1,5 +1,6 @@
 """The solutions of tasks as the build wrote them, and what their mistakes make of them. Judges nothing and loads no task."""
 
+import gzip
 import json
 import linecache
 import re
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from course_utils.base.paths import LESSONS, number_of
 
-PACKED = "changed_solutions.json"  # in a copy without solutions: the source of each mistake, by "task, mistake"
+# In a copy without solutions: the source of each mistake, by "task, mistake". Compressed, so that nobody reads a solution there by accident.
+PACKED = "changed_solutions.json.gz"
 
 
 @cache
@@ -20,9 +22,9 @@ def lessons_folder() -> Path:
 
 
 @cache
-def answers() -> dict[str, str]:
-    """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
-    return json.loads((lessons_folder() / "answers.json").read_text(encoding="utf-8"))
+def solutions() -> dict[str, str]:
+    """Return the source of a solution to each task, by its id, as the build wrote them from the exercises."""
+    return json.loads((lessons_folder() / "solutions.json").read_text(encoding="utf-8"))
 
 
 @cache
@@ -37,7 +39,7 @@ def imports_of(task_id: str) -> str:
 def packed_sources() -> dict[str, str]:
     """Return the sources of mistakes in a copy without solutions; none elsewhere."""
     file = lessons_folder() / PACKED
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return json.loads(gzip.decompress(file.read_bytes())) if file.is_file() else {}
 
 
 def function_from(source: str, name: str, label: str, space: dict[str, object]) -> Callable:

@@ -16,12 +16,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=15,
-    hints=(
-        "The derivative of (R - b)² with respect to b is -2 (R - b). At the best b, the mean of these derivatives, each multiplied by the squared length of its gradient, is 0. The best b is therefore a weighted mean of the rewards. What are the weights?",
-        "Take the probabilities 0.8 and 0.2 and the rewards 1 and 3. The gradient of log p is (0.2, -0.2) if the first word is drawn, and (-0.8, 0.8) if the second is. The squared lengths are 0.08 and 1.28. Multiplied by the probabilities, they give "
-        "0.064 and 0.256, so the best baseline is (0.064 · 1 + 0.256 · 3) / 0.32 = 2.6. The expected reward is only 1.4.",
-        "squared_length = 1 - 2 p_k + the sum of all p_i², S; weights = probabilities times squared_length, S; return the sum of weights times rewards, divided by the sum of the weights.",
-    ),
+    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 
@@ -71,21 +66,3 @@ def _(probabilities, rewards):
 
 def _squared_lengths(p):
     return (torch.eye(len(p), dtype=p.dtype) - p).square().sum(1)
-
-
-LENGTHS, WEIGHTS = "the squared lengths of the gradients", "the weights of the rewards"
-EVERY_SCORE = (
-    "The gradient has one entry for each score: 1 - p_k for the word that is drawn, and -p_i for every other word."
-)
-task.changed_each(
-    ("expected_reward", "This is the expected reward. It is often a good baseline, but not the best one: each reward also has to be weighted by the squared length of its gradient.", {LENGTHS: torch.ones_like}),
-    ("mean_reward", "This is the mean of the rewards, as if all words counted equally. A reward is weighted by its probability and by the squared length of its gradient.", {WEIGHTS: lambda p, lengths: torch.ones_like(p)}),
-    ("probabilities_forgotten", "The probabilities are missing: you weight the rewards by the squared lengths alone. A word that is drawn more often counts more.", {WEIGHTS: lambda p, lengths: lengths}),
-    ("length_not_squared", "You weight by the length of the gradient. The sum to be minimised contains its square: leave out the root.", {LENGTHS: lambda p: _squared_lengths(p).sqrt()}),
-    ("own_score_alone", f"You use only the entry of the drawn word, (1 - p_k)². {EVERY_SCORE} The squared length is the sum of all their squares.", {LENGTHS: lambda p: (1 - p).square()}),
-    ("one_minus_the_probability", f"Your weights are p_k (1 - p_k), so your squared lengths are 1 - p_k or a multiple of it. {EVERY_SCORE} The squared length is the sum of all their squares.", {LENGTHS: lambda p: 1 - p}),
-    ("own_score_twice", f"You also add p_k² of the word that is drawn. {EVERY_SCORE} Its own score contributes (1 - p_k)² alone.", {LENGTHS: lambda p: (1 - p).square() + p.square().sum()}),
-    ("probabilities_squared", "You multiply by the probability twice. The mean over the draws contains it once.", {WEIGHTS: lambda p, lengths: p.square() * lengths}),
-    ("not_divided", "You do not divide. The best baseline is a weighted mean: divide by the sum of the weights.", {"the baseline": lambda above, below: above}),
-    ("divided_by_number", "You divide by the number of words. For a weighted mean, divide by the sum of the weights.", {"the baseline": lambda above, below, *, rewards: above / len(rewards)}),
-)  # fmt: skip

@@ -5,7 +5,6 @@ from operator import matmul, mul
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -17,14 +16,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    hints=(
-        "The state decides how far into the sentence to look, as a share between 0 and 1, and the length of the sentence turns this share into a position. The position need not be a whole number, because a gradient has to pass back through it.",
-        (
-            "Take the state [1], weight [[1]], v = [ln 3 / tanh 1] ≈ [1.4425] and a sentence of 8 words. tanh(1) is 0.7616, which multiplied by v gives ln 3 = 1.0986, and σ(1.0986) = 1 / (1 + 1/3) = 0.75. The centre is 8 · 0.75 = 6. In a sentence of 4 words "
-            "the same state would look at position 3."
-        ),
-        "hidden = tanh of state times weight transposed, B×A; share = sigmoid of hidden times v, B; return length times share, without rounding.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -72,27 +64,3 @@ def _(state, weight, v, length):
     share = yield "the share", torch.sigmoid, score
     centre = yield "the centre", mul, share, length
     return centre
-
-
-SIGMOID = "The sigmoid turns the score into a share between 0 and 1."
-ROUNDED = "A whole number passes no gradient to the weights, so they could not learn where to look. Leave the centre as it is, between two positions if need be."
-task.changed_each(
-    ("no_tanh", "tanh is missing: apply it between the two products, to the product of state and weight.", {"the hidden layer": left_out}),
-    ("tanh_outside", "tanh is applied to the whole score. Apply it to the product of state and weight, before v.", {"the hidden layer": left_out, "the score": lambda hidden, v: (hidden @ v).tanh()}),
-    ("exchanged", "tanh and the sigmoid are swapped: apply tanh to the product of state and weight, and the sigmoid to the score.", {"the hidden layer": torch.sigmoid, "the share": torch.tanh}),
-    ("no_sigmoid", f"The sigmoid is missing, so the centre may lie outside the sentence, even below 0. {SIGMOID}", {"the share": left_out}),
-    ("share_alone", "This is the share, between 0 and 1. Multiply it by the length to get a position.", {"the centre": left_out}),
-    ("counted_from_one", "Your centre is one position too far to the right: 1 is added, as if positions were counted from 1. They are counted from 0.", {"result": lambda centre: centre + 1}),
-    ("rounded", f"You round the centre. {ROUNDED}", {"result": torch.round}),
-    ("cut_off", f"You turn the centre into an integer, which cuts off its decimals. {ROUNDED}", {"result": torch.Tensor.long}),
-    ("length_minus_one", "You multiply by the length minus 1. The centre would then end at the last position counted from 0, but it is a share of the length itself.", {"length": lambda length: length - 1}),
-    ("longest_for_all", "You use the length of the longest sentence for all, as if padding counted. Each sentence has its own length.", {"length": lambda length: length.max()}),
-    ("every_share_with_every_length", "You return B×B numbers, every share times every length: one of the two has an extra axis of size 1. Both should have the shape B.", {"the centre": lambda share, length: share[:, None] * length}),
-    ("not_transposed", "weight is A×H. For rows of vectors it has to be transposed: `.T`. Without that, it runs only if A = H, and may then give an incorrect result.", {"weight": torch.t}),
-    ("overflow", "exp overflows: for a score above about 88 it is infinite in float32, and infinity divided by infinity is NaN. torch.sigmoid handles scores of any size.", {"the share": lambda score: score.exp() / (1 + score.exp())}),
-)  # fmt: skip
-task.changed(
-    "gradient_overflows",
-    "The values are right, but for a score far below 0 the gradient is NaN: in 1 / (1 + exp(-score)) the exponential becomes infinite, and in the backward pass infinity is multiplied by 0. torch.sigmoid handles scores of any size.",
-    {"the share": lambda score: 1 / (1 + (-score).exp())},
-)

@@ -1,16 +1,12 @@
 """Task 08.local_weights: weights in a window around a centre, falling off like a Gaussian."""
 
-from math import pi
 from operator import mul, sub
 
 import torch
-import torch.nn.functional as F
 
-from course_lessons.shared.mask_mistakes import filled, masked_softmax_mistakes, plus_infinity_mistakes
 from course_lessons.shared.padding_mistakes import words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -22,15 +18,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    hints=(
-        "Two things decide how much weight a position gets: its share of the softmax, which runs only over the positions in the window, and its distance from the centre. Compute the distances first, because both need them.",
-        (
-            "Take the scores 0, 1.0986 and 9, where 1.0986 is ln 3, the centre 0 and a window of 1. The distances are 0, 1 and 2, so the positions 0 and 1 are within reach. The softmax of their scores gives 0.25 and 0.75. With σ = 1 / 2 the Gaussian is "
-            "exp(0) = 1 at position 0 and exp(-1 / 0.5) = 0.1353 at position 1. The weights are 0.25, 0.1015 and 0, and they do not sum to 1."
-        ),
-        "distance = positions 0 to S - 1 minus centre as B×1, B×S; near = mask, and the absolute distance at most window; put -inf where near is False; weights = softmax over S, zeros where near is False; sigma = window / 2; return weights times "
-        "exp of minus distance squared over 2 sigma squared.",
-    ),
+    home=__name__,
     partial=USUAL
     | {
         "empty_row_nan": (0.5, "right where some position is within reach."),
@@ -173,126 +161,10 @@ def _softmax(scores, near):
 
 # Which places are in reach
 
-REACH = "the positions within reach"
-task.changed_each(
-    ("edge_left_out", "A position at exactly the distance of the window gets no weight. It is within reach: compare with `<=`.", {REACH: lambda far, window, *, mask: mask & (far < window)}),
-    ("no_window", "The window has no effect: every real position takes part in the softmax. Only positions at most `window` from the centre should.", {REACH: lambda far, window, *, mask: mask}),
-    ("window_halved", "Your window is only half as wide as it should be: positions up to `window` from the centre are within reach, on both sides. Only σ is half the window.", {REACH: lambda far, window, *, mask: mask & (far <= window / 2)}),
-    ("mask_unused", "The mask has no effect: padding in the window gets weight like a word.", {REACH: lambda far, window: far <= window}),
-    ("mask_inverted", 'The mask is the wrong way round: True means "is real", and those are the positions you hide.', {REACH: lambda far, window, *, mask: ~mask & (far <= window)}),
-)  # fmt: skip
-
 
 # The centre
-
-task.changed(
-    "counted_from_one",
-    "Your positions are counted from 1. The first position is position 0.",
-    {"the distances": lambda places, centre: places + 1 - centre},
-)
-for name, sentence, rounding in (
-    ("centre_rounded", "You round the centre to a whole position.", torch.round),
-    ("centre_cut_off", "You cut off the decimals of the centre, as `int` and `long` do.", torch.floor),
-):
-    task.changed(
-        name,
-        f"{sentence} Then no gradient reaches it, and the Gaussian is centred on the wrong position: use the centre as it is given.",
-        {"centre": rounding},
-    )
-task.changed(
-    "centre_lined_up_with_places",
-    "The centre has no axis for the positions, so position i is paired with the centre of row i, which runs only if B = S or B = 1. Give it an axis, B×1.",
-    {"the distances": lambda places, centre: (places - centre.mT).expand(len(centre), len(places))},
-)
-task.changed(
-    "centre_cut",
-    "The weights are right, but no gradient reaches the centre, which can only be learned through the Gaussian: use the tensor itself there, without `.detach()`, `.item()` or torch.tensor(…).",
-    {"centre": torch.detach},
-)
 
 
 # The softmax
 
 EMPTY = "If no position is within reach, return zeros."
-task.changed(
-    "mask_inverted_nan",
-    "The mask is used the wrong way round: you hide the positions within reach. If every position is within reach, nothing is left, and the softmax of nothing but -inf gives NaN.",
-    {REACH: lambda far, window, *, mask: ~(mask & (far <= window)), "the shares": left_out},
-)
-masked_softmax_mistakes(
-    task, "no_softmax", "masked_with_zeros", "fill_undercut", "overflow", others="positions", zeros="the shares"
-)
-plus_infinity_mistakes(task, others="positions", zeros="the shares")
-task.changed(
-    "masked_with_zeros_and_after",
-    "Scores out of reach become 0 before the softmax, and their weights become 0 after it. exp(0) = 1 is a share like any other, and it is then missing from the positions within reach. Use -inf before the softmax.",
-    {"the masked scores": filled(0.0)},
-)
-task.changed(
-    "empty_row_nan",
-    f"If no position is within reach, the softmax of nothing but -inf is 0/0, which is NaN. {EMPTY}",
-    {"the shares": left_out},
-)
-task.changed(
-    "empty_row_uniform",
-    f"If no position is within reach, a very negative but finite number makes all scores equal, and positions out of reach share the weight. {EMPTY}",
-    {"the masked scores": filled(-1e9), "the shares": left_out},
-)
-task.changed(
-    "garbage_times_zero",
-    "What is at a False position of the mask may be NaN or infinite, and NaN times 0, or NaN minus infinity, is NaN. Replace such scores with -inf, using masked_fill or torch.where, which ignore what was there.",
-    {"the masked scores": lambda scores, near: scores + torch.zeros_like(scores).masked_fill(~near, -torch.inf)},
-)
-task.changed(
-    "window_after_softmax",
-    "The softmax runs over all real positions, and the window is cut out of its result. Positions out of reach have then already taken their share: only positions within reach should take part in the softmax.",
-    {"the masked scores": lambda scores, near, *, mask, right: right(scores, mask)},
-)
-task.changed(
-    "everything_after_softmax",
-    "You apply the window and the Gaussian to a softmax over everything, including padding. Only the real positions within reach should take part in the softmax.",
-    {"the masked scores": left_out},
-)
-task.changed(
-    "over_the_batch",
-    "Your softmax runs over the batch, so rows compete with one another. Each row spreads its weight over its own positions, the last axis.",
-    {"the softmax": lambda masked: masked.softmax(0).nan_to_num()},
-)
-
-
-# The Gaussian
-
-EXPONENT = "the exponent is minus the squared distance over 2σ²"
-
-
-def _for_exponent(formula):
-    """A change of the exponent to function(distances, sigma)."""
-    return {"the exponent": lambda *_, done: formula(done["the distances"], done["sigma"])}
-
-
-task.changed_each(
-    ("sigma_is_the_window", "σ is half the window, but you use the whole window, so the Gaussian falls off too slowly.", {"sigma": lambda window: window}),
-    ("sigma_without_its_half", "σ is half the window, but yours is cut off to a whole number, as with `window // 2`: half of 1 is 0.5, not 0. Write `window / 2`.", {"sigma": lambda window: window // 2}),
-    ("sigma_not_squared", f"σ is not squared: {EXPONENT}. You divide by 2σ, which is the window.", _for_exponent(lambda distance, sigma: -(distance**2) / (2 * sigma))),
-    ("two_is_missing", f"The 2 in the denominator is missing: {EXPONENT}, and you divide by σ².", _for_exponent(lambda distance, sigma: -(distance**2) / sigma**2)),
-    ("multiplied_by_sigma", "You divide by 2 and then multiply by σ², but you should divide by both: put 2σ² in brackets.", _for_exponent(lambda distance, sigma: -(distance**2) / 2 * sigma**2)),
-    ("distance_not_squared", "The distance is not squared: a Gaussian falls off with the squared distance.", _for_exponent(lambda distance, sigma: -distance.abs() / (2 * sigma**2))),
-    ("no_exponential", "You multiply by the exponent itself, which is 0 at the centre and negative elsewhere. The Gaussian is its exponential.", {"the Gaussian": left_out}),
-    ("growing", "The minus sign in the exponent is missing, so the weights grow with the distance from the centre.", {"the Gaussian": lambda exponent: (-exponent).exp()}),
-)  # fmt: skip
-
-task.changed(
-    "density",
-    "You multiply by the density of a normal distribution, which has a factor 1/(σ√(2π)) in front. Here there is none: the Gaussian is 1 at the centre.",
-    {"the Gaussian": lambda exponent, *, done: exponent.exp() / (done["sigma"] * (2 * pi) ** 0.5)},
-)
-task.changed(
-    "normalised_again",
-    "Your weights sum to 1 in each row where some position is within reach: either they are normalised again after the Gaussian, or the exponent of the Gaussian is added to the scores, inside the softmax. Multiply the softmax of the scores by the Gaussian and leave the products as they are; the weight that the Gaussian removes is not redistributed.",
-    {"the weights": lambda shares, gaussian: F.normalize(shares * gaussian, 1, -1, 1e-30)},
-)
-task.changed(
-    "gaussian_before_softmax",
-    "You multiply the scores by the Gaussian and take the softmax afterwards. Take the softmax of the scores first, and multiply its weights by the Gaussian.",
-    {"the weights": lambda _, gaussian, *, scores, done: _softmax(scores * gaussian, done[REACH])},
-)

@@ -5,7 +5,6 @@ from operator import mul, sub
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -17,15 +16,7 @@ task = Task(
     difficulty=2,
     importance=5,
     minutes=10,
-    hints=(
-        "Picks that were better than expected should become more probable, and picks that were worse should become less probable. How much better a pick was is the reward minus the baseline, and this difference is a plain number: the loss acts on the log probability "
-        "alone.",
-        (
-            "Take the log probabilities -1 and -2, the rewards 1 and 0, and the baselines 0.25 and 0.5. The rewards minus the baselines are 0.75 and -0.5. Multiplied by the log probabilities, they give -0.75 and 1; the mean of the two is 0.125, and the "
-            "loss is -0.125. Its gradient is -0.375 at the first log probability and 0.25 at the second: a step against it makes the first pick more probable and the second less."
-        ),
-        "advantage = reward minus baseline, cut off from any gradient with detach; return minus the mean over B of advantage times log_probability.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -82,79 +73,8 @@ def _(log_probability, reward, baseline):
     return loss
 
 
-DIFFERENCE, ADVANTAGE = "the difference of reward and baseline", "the advantage"
-PRODUCTS = "the products with the log probability"
-
-task.changed(
-    "mean_reward",
-    "Each reward is replaced by the mean of all rewards. That also happens if an axis is added to the reward, as in `reward[:, None] - baseline`: every reward is then paired with every baseline, and the differences are B×B. Subtract pick by pick.",
-    {DIFFERENCE: lambda reward, baseline: reward[:, None] - baseline},
-)
-task.changed(
-    "mean_reward_as_baseline",
-    "You subtract the mean of the rewards. Subtract the baseline that is given. The mean of these very rewards depends on the picks that it should judge, which changes the gradient.",
-    {DIFFERENCE: lambda reward, baseline: reward - reward.mean()},
-)
-
-
-def _normalised(reward, baseline):
-    centred = (reward - baseline) - (reward - baseline).mean()
+def normalised(difference):
+    """Take the place of the advantage: its mean subtracted, divided by its standard deviation."""
+    centred = difference - difference.mean()
     spread = (centred.square().sum() / (len(centred) - 1)).sqrt()  # as torch.std, without its warning for a single pick
     return centred / (spread + 1e-8)
-
-
-task.changed(
-    "advantage_normalised",
-    "You normalise the differences between reward and baseline: their mean is subtracted, and they are divided by their standard deviation. That is sometimes done, but it gives a different gradient. Use them as they are.",
-    {DIFFERENCE: _normalised},
-)
-task.changed(
-    "reward_outside",
-    "The baseline is multiplied by the log probability, but the reward is not: the brackets around reward minus baseline are missing.",
-    {PRODUCTS: lambda _, log_p, *, reward, baseline: reward.detach() - baseline.detach() * log_p},
-)
-task.changed(
-    "probability",
-    "You use the probabilities: the exponential of the log probability. The less probable a pick was, the weaker its gradient, so the mean over many picks is not the gradient of the expected reward. Use the log probability as it is.",
-    {PRODUCTS: lambda advantage, log_p: advantage * log_p.exp()},
-)
-task.changed(
-    "mean_times_mean",
-    "You multiply the mean of the rewards minus the baselines by the mean of the log probabilities, or every difference by every log probability. A pick then shares in what the others earned: multiply pick by pick, then take the mean.",
-    {PRODUCTS: lambda advantage, log_p: advantage.mean() * log_p.mean()},
-)
-task.changed(
-    "no_minus",
-    "The minus sign is missing. A step against the gradient of this number makes good picks less probable and bad ones more probable: a loss should fall where good picks become more probable.",
-    {"minus the mean": left_out},
-)
-task.changed(
-    "summed",
-    "This is the sum over the batch. Take the mean: divide by the number of picks.",
-    {"the mean of the products": torch.sum},
-)
-task.changed(
-    "baseline_loss_added",
-    "You add the squared error of the baseline. A baseline that is learned has such a loss, but here it is given: return minus the mean of the products alone.",
-    {"result": lambda loss, *, reward, baseline: loss + (reward - baseline).square().mean()},
-)
-task.changed(
-    "reward_learns",
-    "The value is right, but a gradient reaches the reward. The loss would then also train the reward. Cut the reward off with `.detach()`.",
-    {ADVANTAGE: lambda difference, *, reward, baseline: reward - baseline.detach()},
-)
-task.changed(
-    "baseline_learns",
-    "The value is right, but a gradient reaches the baseline. The loss would then also train the baseline. If a network gives the baseline, this gradient does not make it a better estimate of the reward. Cut it off with `.detach()`.",
-    {ADVANTAGE: lambda difference, *, reward, baseline: reward.detach() - baseline},
-)
-task.changed(
-    "both_learn",
-    "The value is right, but a gradient reaches the reward and the baseline. The loss would then train both of them as well. Cut their difference off with `.detach()`.",
-    {ADVANTAGE: left_out},
-)
-task.changed(
-    "nothing_learns",
-    "The value is right, but no gradient reaches log_probability, so nothing is learned. Cut off the reward and the baseline alone, not the whole product.",
-    {"result": torch.detach},
-)
