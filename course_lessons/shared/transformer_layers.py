@@ -18,11 +18,8 @@ def in_precision(args, dtype):
     return sizes, {name: weight.to(dtype) for name, weight in weights.items()}, *turned
 
 
-def attention(weights, name, query, key, value, heads, allowed=None, empty=torch.nan):
-    """Multi-head attention with the weights under a name; `allowed` fits B×T×S. A word that may attend to nothing gets `empty`.
-
-    Where `allowed` holds numbers, they are added to the scores, as PyTorch does with such a mask.
-    """
+def attention(weights, name, query, key, value, heads, allowed):
+    """Multi-head attention with the weights under a name; `allowed` fits B×T×S."""
     projected = zip(
         (query, key, value),
         weights[f"{name}.in_proj_weight"].chunk(3),
@@ -31,13 +28,7 @@ def attention(weights, name, query, key, value, heads, allowed=None, empty=torch
     )
     q, k, v = (split_heads(x @ weight.T + bias, heads) for x, weight, bias in projected)
     scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
-    if allowed is not None and allowed.is_floating_point():
-        scores, allowed = scores + allowed[:, None], None
-    if allowed is not None:
-        scores = scores.masked_fill(~allowed[:, None], -torch.inf)
-    shares = scores.softmax(-1)
-    if allowed is not None:
-        shares = torch.where(allowed.any(-1)[:, None, :, None], shares, empty)
+    shares = scores.masked_fill(~allowed[:, None], -torch.inf).softmax(-1)
     return merge_heads(shares @ v) @ weights[f"{name}.out_proj.weight"].T + weights[f"{name}.out_proj.bias"]
 
 
