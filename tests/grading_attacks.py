@@ -175,10 +175,12 @@ import os
 def lessons():
     import course_utils
     return os.path.join(os.path.dirname(os.path.dirname(course_utils.__file__)), 'course_lessons')
-def made(source, name):
-    space = {"__name__": "made"}
-    exec(source, space)
-    return space[name]
+def made(source, name, file=""):
+    import sys, types
+    module = sys.modules["made"] = types.ModuleType("made")
+    module.__file__ = file
+    exec(source, vars(module))
+    return vars(module)[name]
 """
 stolen("the tasks' oracle", f"steal = lambda name: {OF_TASKS}")
 stolen(
@@ -192,8 +194,8 @@ stolen(
     "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
 stolen("solutions.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(lessons() + '/solutions.json'))['03.' + name], name)")
-stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(lessons() + '/lesson_03_queries_keys_values/tasks/' + name + '.py').read(), 'task').oracle_function")
-stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(lessons(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lesson_03_queries_keys_values/tasks/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
+stolen("the tasks' source", BY_PATH + "def steal(name):\n    file = lessons() + '/lesson_03_queries_keys_values/tasks/' + name + '.py'\n    return made(open(file).read(), 'task', file).oracle_function")
+stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(lessons(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lesson_03_queries_keys_values/tasks/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task', lessons() + '/lesson_03_queries_keys_values/tasks/' + name + '.py').oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
 stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_lessons/lesson_03_*/exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
 stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import correct_answers\n    return correct_answers.CORRECT['03.' + name][0]")

@@ -92,11 +92,13 @@ class _Replacing(ast.NodeTransformer):
 
     def visit(self, node):
         for old, new, change in self.patterns:
-            bound = {}
-            if _matches(old, node, bound):
+            bound, assigned = {}, isinstance(getattr(node, "ctx", None), ast.Store)
+            if not assigned and _matches(old, node, bound):
                 self.used.add(change)
                 inside = {name: self.visit(copy.deepcopy(part)) for name, part in bound.items()}
                 made = [_Filling(inside).visit(copy.deepcopy(part)) for part in new]
+                if isinstance(node, ast.keyword):
+                    return made
                 if isinstance(node, ast.stmt):
                     return [ast.Expr(part) if isinstance(part, ast.expr) else part for part in made]
                 return made[0] if made else None
