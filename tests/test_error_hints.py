@@ -130,6 +130,8 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("03.attention", [("~mask", "~masks")], "did you mean `mask`?"),
         ("03.attention", [("scores.softmax", "Scores.softmax")], "did you mean `scores`?"),
         ("03.attention", [("softmax(-1)", "softMax(-1)")], "did you mean `.softmax`?"),
+        ("00.weighted_sum", [("(weights", "(w")], "the exercise's `weights` is called `w` in your function."),
+        ("00.weighted_sum", [("(weights", "(ws"), ("weights", "weight")], "the exercise's `weights` is called `ws`"),
         ("05.sequence_loss", [("log_softmax", "logsoftmax")], "did you mean `.log_softmax`?"),
         ("03.attention", [("weights = scores.softmax", "if mask is not None:\n        weights = scores.softmax")], "weights has no value before this line"),
         ("04.two_projections", [("len(weight)", "weight.len()")], "`len` is a function: write `len(…)`."),
@@ -153,6 +155,13 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
 def test_a_slip_is_named_at_its_line(task_id, changes, says):
     report = judge_answer(TASKS[task_id], altered(task_id, *changes))
     assert report.state in ("failed", "error") and says in str(report), str(report)
+
+
+def test_a_name_that_another_function_lacks_is_no_argument_with_another_name():
+    space = {}
+    exec("def helper(v):\n    return weights @ v\ndef weighted_sum(w, values):\n    return helper(values)", space)
+    report = judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"])
+    assert "no cell that has been run, defines it" in str(report)
 
 
 def test_a_function_that_calls_itself_is_told_of_pytorchs_where_there_is_one():

@@ -169,7 +169,11 @@ def _no_such_name(task, failure):
     if name in IMPORTS:
         return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torch_hint(name, failure)}"
     near = {*_names_around(failure), *(task.names if found[1] else ())}
-    if close := _closest_name(name, near - {name, *kwlist}):
+    renamed = _renamed_arguments(task, failure)
+    close = name if name in renamed else _closest_name(name, near - {name, task.answer_name, failure.function, *kwlist})
+    if close in renamed:
+        return f"the exercise's `{close}` is called `{renamed[close]}` in your function."
+    if close:
         return f"did you mean `{close}`?"
     if found[2]:
         return f"{name} has no value before this line. Was it assigned inside an `if` or a loop that did not run?"
@@ -183,6 +187,16 @@ def _no_such_name(task, failure):
 def _names_around(failure):
     """Return the names in the lines around a failure, without attributes."""
     return re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", " ".join(text for _, text, _ in lines_of(failure)))
+
+
+def _renamed_arguments(task, failure):
+    """Return {an argument's name in the exercise: its name in the answer}, of those that the answer names otherwise."""
+    own = failure.arguments if isinstance(failure.arguments, tuple) else ()
+    if failure.function != ("forward" if task.module else task.answer_name):  # another function of the answer's
+        return {}
+    given = ["self", *task.names[2:]] if task.module else task.names
+    pairs = zip(given, own, strict=False)
+    return {name: now for name, now in pairs if name not in own and isinstance(now, str) and len(now) <= AT_MOST}
 
 
 def _torch_hint(alias, failure):
