@@ -430,8 +430,8 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
     capsys.readouterr()
     run("hint(); solution()")
     assert "Hint 1 of 3 for 04.dot" in (out := capsys.readouterr().out) and "def dot(state, hidden):" in out
-    run("def bilinear(state, hidden, weight):\n    raise NotImplementedError")
-    run("check('04.bilinear', bilinear); hint()")  # a check that finds a stub is no attempt
+    run("def two_projections(*given):\n    raise NotImplementedError")
+    run("check('04.two_projections', two_projections); hint()")  # a check that finds a stub is no attempt
     assert "Hint 2 of 3 for 04.dot" in capsys.readouterr().out
     run("check('04.perceptron')")
     assert "There is no `perceptron` yet: run the cell that defines it" in capsys.readouterr().out
