@@ -175,7 +175,7 @@ def test_a_slip_is_named_at_its_line(task_id, changes, says):
     assert report.state in ("failed", "error") and says in str(report), str(report)
 
 
-def test_a_name_that_another_function_lacks_is_no_argument_with_another_name():
+def test_a_name_that_a_helper_lacks_is_no_renamed_argument():
     space = {}
     exec("def helper(v):\n    return weights @ v\ndef weighted_sum(w, values):\n    return helper(values)", space)
     report = judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"])

@@ -130,7 +130,7 @@ def test_progress_counts_every_task_and_shows_the_lessons_begun(capsys):
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
 
 
-def test_progress_says_of_a_task_that_has_passed_what_its_last_check_said(capsys):
+def test_progress_says_that_a_task_passed_before_fails_now(capsys):
     for answer, says in ((right, "✓ 04.dot +passed +"), (wrong, "✗ 04.dot +passed before, fails now +")):
         check("04.dot", answer)
         capsys.readouterr()
@@ -437,7 +437,7 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
     assert "There is no `perceptron` yet: run the cell that defines it" in capsys.readouterr().out
 
 
-def test_hint_names_the_first_open_task_where_none_has_been_tried(shell, capsys):
+def test_hint_names_the_first_open_task_if_none_was_tried(shell, capsys):
     run = lambda source: shell.run_cell(source, store_history=True)  # noqa: E731
     run("from course_utils import check, hint, solution")
     first, second, *_, last = catalogue.by_lesson()["04"]
