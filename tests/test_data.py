@@ -361,15 +361,17 @@ def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
 def test_load_captions_gives_captions_or_the_toy_language_and_says_so(monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(loading, "load_multi30k", lambda split: Pairs([f"a dog, {split}"], ["ein hund"]))
-        assert [load_captions(split).sources for split in ("train", "val")] == [["a dog, train"], ["a dog, val"]]
+        sources = [load_captions(split).sources for split in ("train", "val", "test")]
+        assert sources == [["a dog, train"], ["a dog, val"], ["a dog, test_2016_flickr"]]
     assert capsys.readouterr().out == ""
     loading._load_captions.cache_clear()
-    toys = {split: load_captions(split) for split in ("train", "val")}
+    toys = {split: load_captions(split) for split in ("train", "val", "test")}
     assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
+    assert truth(toys["test"].sources) == toys["test"].targets != toys["val"].targets
     said = capsys.readouterr().out
     assert said.count("\n") == 1 and "toy language" in said
-    with pytest.raises(CourseError, match="split must be train or val, not 'test'"):
-        load_captions("test")
+    with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
+        load_captions("dev")
     loading._load_captions.cache_clear()
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     with pytest.raises(DataError):

@@ -100,11 +100,16 @@ def test_lesson_18_holds_the_loss_and_the_layer_of_experts(k):
         torch.testing.assert_close(found.grad, wanted.grad)
 
 
-@pytest.mark.parametrize("name", ["05_seq2seq", "12_transformer"])
-def test_lessons_05_and_12_hold_the_courses_training_loop(name):
+def fit_of_12(model, sources, targets, rate, **drawing):
+    shown = page("12_transformer")
+    return shown.fit(model, shown.draw_batches(sources, targets, **drawing), rate=rate)
+
+
+@pytest.mark.parametrize("fit_of_page", [page("05_seq2seq").fit, fit_of_12])
+def test_lessons_05_and_12_hold_the_courses_training_loop(fit_of_page):
     sources, targets = [[4, 5, 6], [7], [8, 9]], [[8], [9, 10, 11, 12], [13]]
     left = []
-    for fit in (page(name).fit, seq2seq.fit):
+    for fit in (fit_of_page, seq2seq.fit):
         torch.manual_seed(0)
         model = seq2seq.Seq2Seq(17, width=5, hidden=7)
         losses = fit(model, sources, targets, seed=2, steps=5, batch=2, rate=0.1)
@@ -142,6 +147,13 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     torch.testing.assert_close(theirs(x), ours(x))
     assert shown.multiplications(theirs, x) == sequence_layers.multiplications(ours, x)
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
+
+
+def test_lesson_12_numbers_the_tokens_of_raw_strings():
+    vocabulary = page("12_transformer", UNK=3).Vocabulary(["A dog runs.", "a DOG", "Dog, a cat."])
+    assert vocabulary.tokens == ["PAD", "BOS", "EOS", "UNK", "a", "dog"]
+    assert vocabulary.encode(["A dog.", ""]) == [[4, 5, 3], []]
+    assert vocabulary.decode([[4, 5, 2, 4], [5]]) == ["a dog", "dog"]
 
 
 def test_lesson_12_holds_masks_positions_and_the_share_that_is_right():
