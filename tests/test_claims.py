@@ -13,9 +13,10 @@ import torch
 from repository import ROOT
 
 from course_lessons.lesson_15_captions.figures import MAPS
-from course_utils.data.measured import by_seed
+from course_utils.data.measured import by_seed, measured_once
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
+from course_utils.models.transformer import Transformer
 from course_utils.translation.scores import share_in_order
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-\d+)?")
@@ -713,6 +714,22 @@ def _(numbers):
 @claim("13", "With both, the validation loss falls much lower, and the model gets more of the test words right.")
 def _(numbers):
     return numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1] + 0.02
+
+
+@claim("13", "In our run, the first translation is correct, but the second says")
+def _(numbers):
+    losses, bleu = numbers("validation losses:"), numbers("BLEU on 1,000 test captions:")
+    return (
+        losses == sorted(losses, reverse=True) and 4 < bleu[0] < 20 and "→ Ein Mann spielt Gitarre.\n" in numbers.shown
+    )
+
+
+@claim("13", "which has more than five times as many parameters and reaches 36.7 after 11 epochs.")
+def _(_):
+    ((bleu,),) = measured_once("own_loop", "bleu", test_set="test_2016_flickr")
+    models = Transformer(4000), Transformer(4000, 64, 4, 128, 1, 1)  # the sizes of the course's and of the page's
+    translator, small = (sum(p.numel() for p in model.parameters()) for model in models)
+    return round(bleu, 1) == 27.7 and 5 * small < translator < 6 * small
 
 
 @claim("13", 'In 16 translations, "trägt" is at the end of its clause, as it must be.')
