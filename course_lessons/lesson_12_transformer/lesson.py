@@ -175,7 +175,7 @@ with torch.no_grad():
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# In training, the paper also applies dropout (lesson 13) to the result of f and to the sum of embedding and position. We leave it off until the end.
+# In training, the paper also applies dropout (lesson 09) to the result of f and to the sum of embedding and position. We leave it off until the end.
 #
 # Calculate the norm of [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input: what do pre-norm and post-norm give?
 
