@@ -104,7 +104,7 @@ def test_the_program_of_ablations_measures_a_row(monkeypatch):
 
 
 @pytest.mark.thorough
-def test_the_loop_of_lesson_13_is_followed_and_scored_on_a_test_set(monkeypatch):
+def test_lesson_13s_loop_is_followed_and_scored(monkeypatch):
     ablations = program("ablations")
     few = Pairs(["A dog runs .", "A man sleeps ."] * 3, ["Ein Hund rennt .", "Ein Mann schläft ."] * 3)
     whole_page = ablations.page

@@ -126,7 +126,7 @@ def test_the_model_on_the_page_computes_what_the_courses_does(lesson):
     assert sum(p.numel() for p in fast.parameters()) == sum(p.numel() for p in model.parameters())
 
 
-def test_the_page_drops_out_where_the_courses_own_model_does_and_nothing_by_default(lesson):
+def test_dropout_is_where_the_courses_model_has_it(lesson):
     model, random = untrained(lesson, N=3), torch.get_rng_state()
     torch.testing.assert_close(model.train()(SOURCE, TARGET), model.eval()(SOURCE, TARGET), rtol=0, atol=0)
     assert torch.equal(torch.get_rng_state(), random)

@@ -172,7 +172,7 @@ def test_the_page_defines_the_same_model(lesson):
         )
 
 
-def test_the_page_keeps_everything_on_one_device_and_drops_out_only_when_asked(lesson):
+def test_the_page_moves_as_a_whole_and_drops_out_when_asked(lesson):
     ids = some_ids()
     for kind, more in ((lesson.GPT, []), (lesson.CachedGPT, [[[], []]])):
         moved = kind(11, longest=12).to("meta")  # raises an error if one tensor stays behind
