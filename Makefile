@@ -17,7 +17,7 @@ useless = test -d $(VENV) && { ! test -f $(VENV)/pyvenv.cfg || { test -f $(PLACE
 alone = { exec 9<Makefile; flock 9 2>/dev/null || true; }  # two calls at once wait for each other where flock is there
 
 ifneq ($(shell $(useless) && echo useless),)
-$(info This folder was moved or copied, or its environment was left half-made: the environment is made anew.)
+$(info This folder was moved or copied, or its environment was left half-made: the environment is made anew. Removing the old one may take minutes.)
 $(shell $(alone) && $(useless) && $(REMOVE_VENV))
 endif
 

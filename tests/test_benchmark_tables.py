@@ -8,6 +8,7 @@ import pytest
 from script_loader import FOLDER, program
 
 from course_utils.data.measured import by_seed, measured, measured_once
+from course_utils.data.pairs import Pairs
 
 FILLING = [file.stem for file in sorted(FOLDER.glob("*.py")) if "    fill(" in file.read_text(encoding="utf-8")]
 # Beams measures models that it is given, world fills a table elsewhere, and measuring is what all programs share.
@@ -100,6 +101,25 @@ def test_the_program_of_ablations_measures_a_row(monkeypatch):
     monkeypatch.setitem(ablations.EPOCHS, 20_000, 0.05)
     ((bleu, loss, seconds),) = ablations.ablation("world", 20_000, "no dropout", 1)
     assert 0 <= bleu < 5 and 3 < loss < 6 and seconds > 0
+
+
+@pytest.mark.thorough
+def test_lesson_13s_loop_is_followed_and_scored(monkeypatch):
+    ablations = program("ablations")
+    few = Pairs(["A dog runs .", "A man sleeps ."] * 3, ["Ein Hund rennt .", "Ein Mann schläft ."] * 3)
+    whole_page = ablations.page
+
+    def page(*args, **known):
+        lesson = whole_page(*args, **known)
+        lesson.loader_of.__globals__["load_captions"] = lambda split: few
+        return lesson
+
+    monkeypatch.setattr(ablations, "page", page)
+    monkeypatch.setattr(ablations, "load_captions", lambda split: few)
+    *epochs, (test_set, best, loss, bleu, _) = ablations.own_loop(0, epochs=2)
+    assert [(name, epoch) for name, epoch, *_ in epochs] == [("val", 1), ("val", 2)]
+    assert test_set == "test_2016_flickr" and loss == pytest.approx(min(row[2] for row in epochs), abs=1e-4)
+    assert epochs[best - 1][2] == min(row[2] for row in epochs) and 0 <= bleu <= 100
 
 
 @pytest.mark.thorough

@@ -11,7 +11,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import timeouts
@@ -143,18 +145,44 @@ def test_commands_outside_the_course_fail_in_one_sentence(tmp_path, monkeypatch,
     assert main([command]) == 2 and "is not inside the course" in capsys.readouterr().err
 
 
-def test_a_second_lab_names_the_first(copy, monkeypatch, capsys):
+def test_the_doctor_names_a_python_without_the_packages():
+    done = course(ROOT, "doctor", python=("-S", "-m", "course_utils"))
+    assert done.returncode == 2 and f"{sys.executable}, which lacks torch, " in done.stderr
+    assert "use the course's own environment" in done.stderr or f"run `{environment.INSTALL}`" in done.stderr
+
+
+class Answers(BaseHTTPRequestHandler):
+    """A server that answers, as a running JupyterLab does."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *more):
+        """Print nothing."""
+
+
+def test_a_second_lab_points_to_the_first_without_a_port(copy, monkeypatch, capsys):
     monkeypatch.chdir(copy)
     for name in ("PATH", "JUPYTER_PREFER_ENV_PATH", "PYTHONSTARTUP"):
         monkeypatch.setenv(name, "")  # whatever the command sets, ends with this test
-    running = [{"root_dir": str(copy / "my_course"), "url": "http://localhost:8888/", "token": "abc"}]
-    monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: running)
-    monkeypatch.setattr("jupyterlab.labapp.main", lambda arguments: 0)
-    assert main(["lab", "--no-browser"]) == 0
-    assert "JupyterLab shows these copies already, at http://localhost:8888/?token=abc." in capsys.readouterr().out
-    running[0]["root_dir"] = "elsewhere"
-    monkeypatch.chdir(copy)
-    assert main(["lab", "--no-browser"]) == 0 and "already" not in capsys.readouterr().out
+    started = []
+    monkeypatch.setattr("jupyterlab.labapp.main", lambda arguments: started.append(arguments))
+    first = HTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=first.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{first.server_port}/"
+    running = {"root_dir": str(copy / "my_course"), "url": address, "token": "abc"}
+    monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: [running])
+    assert main(["lab", "--no-browser"]) == 0 and not started
+    assert f" is at {address}lab/tree/notebooks/00_start_here.ipynb?token=abc" in capsys.readouterr().out
+    assert main(["lab", "--no-browser", "--port", "8899"]) == 0
+    first.shutdown()
+    first.server_close()
+    for folder in (running["root_dir"], "elsewhere"):  # one that no longer answers, and another one's
+        running["root_dir"] = folder
+        monkeypatch.chdir(copy)
+        assert main(["lab", "--no-browser"]) == 0
+    assert len(started) == 3 and "already" not in capsys.readouterr().out
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
@@ -359,7 +387,14 @@ def test_a_step_without_tests_has_failed(tmp_path):
 
 def test_an_older_python_can_read_what_tells_it_so():
     package = ROOT / "course_utils"
-    for name in ("__init__.py", "__main__.py", "commands/__init__.py", "base/environment.py", "base/errors.py"):
+    for name in (
+        "__init__.py",
+        "__main__.py",
+        "commands/__init__.py",
+        "base/environment.py",
+        "base/errors.py",
+        "base/set_up.py",
+    ):
         text = (package / name).read_text(encoding="utf-8")
         ast.parse(text, feature_version=(3, 7))
         newer = re.search(r"\w \| None|\b(list|dict|tuple)\[", text)  # in an annotation, which is then not evaluated

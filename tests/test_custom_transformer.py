@@ -8,6 +8,7 @@ from tasks import solution_of
 from course_utils.base.errors import CourseError
 from course_utils.data.subwords import PAD
 from course_utils.models.custom_transformer import Assembled, share_right, train_assembled
+from course_utils.models.optimized import Dropout
 from course_utils.models.torch_conversion import _copy, _parameter_pairs
 from course_utils.models.transformer import Transformer
 
@@ -123,6 +124,21 @@ def test_the_model_on_the_page_computes_what_the_courses_does(lesson):
     fast = from_lesson(model)
     torch.testing.assert_close(fast(SOURCE, TARGET), model(SOURCE, TARGET), rtol=0, atol=1e-12)
     assert sum(p.numel() for p in fast.parameters()) == sum(p.numel() for p in model.parameters())
+
+
+def test_dropout_is_where_the_courses_model_has_it(lesson):
+    model, random = untrained(lesson, N=3), torch.get_rng_state()
+    torch.testing.assert_close(model.train()(SOURCE, TARGET), model.eval()(SOURCE, TARGET), rtol=0, atol=0)
+    assert torch.equal(torch.get_rng_state(), random)
+    dropping = untrained(lesson, N=3, dropout=0.3).train()
+    assert not torch.allclose(dropping(SOURCE, TARGET), model(SOURCE, TARGET))
+    torch.testing.assert_close(dropping.eval()(SOURCE, TARGET), model(SOURCE, TARGET))
+    ours = Transformer(11, 12, 3, 7, 3, 3, dropout=0.3)
+    dropouts = [
+        [module.p for module in each.modules() if isinstance(module, kind)]
+        for each, kind in ((dropping, torch.nn.Dropout), (ours, Dropout))
+    ]
+    assert dropouts[0] == dropouts[1] == [0.3] * 16
 
 
 def test_taking_a_part_out_changes_that_part_alone(lesson):

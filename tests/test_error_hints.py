@@ -86,6 +86,17 @@ SLIPS = {
     "Boolean value of Tensor with more than one value": lambda x: x if MASK else None,
     "selected index k out of range": lambda x: x.topk(9),
     "type must be tuple of ints,but got float": lambda x: x.view(2, 3.0, 5),
+    "invalid combination of arguments - got (float, int)": lambda x: x.repeat_interleave(2.0, 1),
+    "only supported on matrices or batches of matrices": lambda x: x.flatten().mT,
+    "to be of same shape as normalized_shape": lambda x: F.layer_norm(x, x.shape, x[0, 0]),
+    "Embedding' object is not subscriptable": lambda x: torch.nn.Embedding(2, 2)[:1],
+    "'Tensor' and 'Embedding'": lambda x: x @ torch.nn.Embedding(2, 5),
+    'is missing the required "forward" function': lambda x: torch.nn.ModuleDict()(x),
+    "for &: 'list'": lambda x: [1] & [2],
+    "for &: 'set'": lambda x: {1} & [2],
+    "for |: 'list'": lambda x: [1] | [2],
+    "for |: 'set'": lambda x: {1} | [2],
+    "'function' object is not iterable": lambda x: [each for each in without_end],  # noqa: C416
     "unsupported operand type(s) for ^": lambda x: 2.0 ^ 2,
     "bitwise_xor": lambda x: x ^ 2,
     "'Tensor' and 'tuple'": lambda x: x @ (x, x),
@@ -130,6 +141,15 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("03.attention", [("~mask", "~masks")], "did you mean `mask`?"),
         ("03.attention", [("scores.softmax", "Scores.softmax")], "did you mean `scores`?"),
         ("03.attention", [("softmax(-1)", "softMax(-1)")], "did you mean `.softmax`?"),
+        ("00.weighted_sum", [("(weights", "(w")], "the exercise's `weights` is called `w` in your function."),
+        ("00.weighted_sum", [("(weights", "(ws"), ("weights", "weight")], "the exercise's `weights` is called `ws`"),
+        ("12.sublayer", [("def norm(y)", "def layer(y)")], "no cell that has been run, defines it"),
+        ("12.encoder_layer", [("if self.norm_first", "if norm_first")], "is there a `self.norm_first`?"),
+        ("12.encoder_layer", [("self.norm1(x)", "norm1(x)")], "did you mean `self.norm1`?"),
+        ("12.encoder_layer", [("self.norm1(x)", "self.first(x)")], "the parts `self.self_attn`, `self.linear1`, "),
+        ("08.attend_to_past", [("_, T, D = states", "_, _, D = states")], "T is the length of an axis: `T = states.shape[1]`."),
+        ("22.chat_prompt", [("each['role']", "each.role")], 'as in `d["role"]`'),
+        ("06.teacher_forced", [("words.unbind(1)", "words")], "goes through the first axis, the sentences: `words.unbind(1)`"),
         ("05.sequence_loss", [("log_softmax", "logsoftmax")], "did you mean `.log_softmax`?"),
         ("03.attention", [("weights = scores.softmax", "if mask is not None:\n        weights = scores.softmax")], "weights has no value before this line"),
         ("04.two_projections", [("len(weight)", "weight.len()")], "`len` is a function: write `len(…)`."),
@@ -153,6 +173,13 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
 def test_a_slip_is_named_at_its_line(task_id, changes, says):
     report = judge_answer(TASKS[task_id], altered(task_id, *changes))
     assert report.state in ("failed", "error") and says in str(report), str(report)
+
+
+def test_a_name_that_a_helper_lacks_is_no_renamed_argument():
+    space = {}
+    exec("def helper(v):\n    return weights @ v\ndef weighted_sum(w, values):\n    return helper(values)", space)
+    report = judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"])
+    assert "no cell that has been run, defines it" in str(report)
 
 
 def test_endless_recursion_names_pytorchs_function_if_any():

@@ -172,6 +172,18 @@ def test_the_page_defines_the_same_model(lesson):
         )
 
 
+def test_the_page_moves_as_a_whole_and_drops_out_when_asked(lesson):
+    ids = some_ids()
+    for kind, more in ((lesson.GPT, []), (lesson.CachedGPT, [[[], []]])):
+        moved = kind(11, longest=12).to("meta")  # raises an error if one tensor stays behind
+        assert moved(ids.to("meta"), *more).device.type == "meta"
+    model, random = lesson.GPT(11, longest=12), torch.get_rng_state()
+    assert torch.equal(model.train()(ids), model.eval()(ids)) and torch.equal(torch.get_rng_state(), random)
+    dropping = lesson.GPT(11, longest=12, dropout=0.3)
+    dropping.load_state_dict(model.state_dict())
+    assert torch.equal(dropping.eval()(ids), model(ids)) and not torch.allclose(dropping.train()(ids), model(ids))
+
+
 def first_weights(kind):
     """Return what a new model draws, and the next random number."""
     torch.manual_seed(4)

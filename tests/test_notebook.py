@@ -130,6 +130,18 @@ def test_progress_counts_every_task_and_shows_the_lessons_begun(capsys):
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
 
 
+def test_progress_says_that_a_task_passed_before_fails_now(capsys):
+    for answer, says in ((right, "✓ 04.dot +passed +"), (wrong, "✗ 04.dot +passed before, fails now +")):
+        check("04.dot", answer)
+        capsys.readouterr()
+        progress()
+        out = capsys.readouterr().out
+        assert out.startswith("1 of ") and re.search(f"{says}attempts", out)
+    state.change("04.dot", lambda entry: entry.update(state="not attempted"), print)  # as an update of its task does
+    progress()
+    assert "○ 04.dot                     passed before, changed since attempts  2" in capsys.readouterr().out
+
+
 def test_progress_keeps_a_wrong_reply_to_a_question_shown_again(capsys):
     state.change("04.q1", lambda entry: notebook._count_attempt(entry, "failed"), print)
     check("04.q1", ...)
@@ -418,8 +430,28 @@ def test_check_finds_the_task_and_the_answer_that_are_meant(shell, capsys):
     capsys.readouterr()
     run("hint(); solution()")
     assert "Hint 1 of 3 for 04.dot" in (out := capsys.readouterr().out) and "def dot(state, hidden):" in out
+    run("def two_projections(*given):\n    raise NotImplementedError")
+    run("check('04.two_projections', two_projections); hint()")  # a check that finds a stub is no attempt
+    assert "Hint 2 of 3 for 04.dot" in capsys.readouterr().out
     run("check('04.perceptron')")
     assert "There is no `perceptron` yet: run the cell that defines it" in capsys.readouterr().out
+
+
+def test_hint_names_the_first_open_task_if_none_was_tried(shell, capsys):
+    run = lambda source: shell.run_cell(source, store_history=True)  # noqa: E731
+    run("from course_utils import check, hint, solution")
+    first, second, *_, last = catalogue.by_lesson()["04"]
+    for task in (first, second, last):  # as Run All of a fresh notebook does
+        run(f"def {task.answer_name}(*given):\n    raise NotImplementedError")
+        run(f"check('{task.id}', {task.answer_name})")
+    capsys.readouterr()
+    run("hint(); solution()")
+    out = capsys.readouterr().out
+    assert f'The first open one is {first.id}: write `hint("{first.id}")`' in out and "Hint 1" not in out
+    assert f'write `solution("{first.id}")`' in out
+    state.change(first.id, lambda entry: entry.update(passed=True), print)
+    run("hint()")
+    assert f"The first open one is {second.id}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,16 @@ def test_lesson_18_holds_the_loss_and_the_layer_of_experts(k):
 
 @pytest.mark.parametrize("name", ["05_seq2seq", "12_transformer"])
 def test_lessons_05_and_12_hold_the_courses_training_loop(name):
+    shown = page(name)
+
+    def fit_of_page(model, sources, targets, rate, **drawing):
+        if name == "05_seq2seq":
+            return shown.fit(model, sources, targets, rate=rate, **drawing)
+        return shown.fit(model, shown.draw_batches(sources, targets, **drawing), rate=rate)
+
     sources, targets = [[4, 5, 6], [7], [8, 9]], [[8], [9, 10, 11, 12], [13]]
     left = []
-    for fit in (page(name).fit, seq2seq.fit):
+    for fit in (fit_of_page, seq2seq.fit):
         torch.manual_seed(0)
         model = seq2seq.Seq2Seq(17, width=5, hidden=7)
         losses = fit(model, sources, targets, seed=2, steps=5, batch=2, rate=0.1)
@@ -180,6 +187,13 @@ def test_lesson_09s_causal_layer_equals_torchs_and_leaks_nothing(bias):
     torch.testing.assert_close(found, expected)
     for t in range(1, 7):
         torch.testing.assert_close(layer(torch.cat([x[:, :t], torch.randn(2, 7 - t, 6)], 1))[:, :t], found[:, :t])
+
+
+def test_lesson_12_numbers_the_tokens_of_raw_strings():
+    vocabulary = page("12_transformer", UNK=3).Vocabulary(["A dog runs.", "a DOG", "Dog, a cat."])
+    assert vocabulary.tokens == ["PAD", "BOS", "EOS", "UNK", "a", "dog"]
+    assert vocabulary.encode(["A dog.", ""]) == [[4, 5, 3], []]
+    assert vocabulary.decode([[4, 5, 2, 4], [5]]) == ["a dog", "dog"]
 
 
 def test_lesson_12_shows_the_packages_masks_positions_and_share():

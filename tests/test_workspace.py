@@ -250,6 +250,7 @@ def test_update_replaces_untouched_cells_and_keeps_touched_ones(clone):
     assert [text for text in kept if text in new] == [text for text in new if "def softmax(" not in text]
     assert kept.index(SOFTMAX) == next(n for n, text in enumerate(new) if "def softmax(" in text)
     earlier = clone / re.search(r"As it was: (\S+)$", line)[1]
+    assert earlier.name.startswith(own(clone).stem)  # its name says what it is, `_exercises` included
     assert "Mine." in sources(earlier) and PROMPT[1] not in "".join(sources(earlier))
     nbformat.validate(nbformat.read(own(clone), as_version=4))
     assert updated(clone, lambda cells: None) == ""  # once is enough
@@ -335,8 +336,9 @@ def test_notes_of_earlier_updates_do_not_count_as_learners_cells():
     first = merge(cells_of("a", "bX", "c"), known, cells_of("a", "n", "c"))
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "n", "c")}
     again = merge(first.cells, known, cells_of("a", "n", "m"))
-    assert first.kept == 1 and [again.notes[kind] for kind in NOTES] == [0, 0, 0]
+    assert first.kept == 1 and first.notes[NOTES[0]] == 1
     assert again.kept == 2  # their version, and the course's, whose id it has taken
+    assert again.notes[NOTES[0]] == 1  # and it is searched for, though an earlier update wrote it
 
 
 def test_a_note_comes_again_where_the_learner_kept_their_version():
@@ -412,8 +414,10 @@ def test_a_new_part_comes_behind_what_the_learner_has_added():
 def test_submit_names_a_placeholder_and_an_answer_in_a_text_cell(clone):
     left = SOFTMAX.replace("return (scores", "y = (scores") + "\n    raise NotImplementedError"
     write_into(own(clone), answered(left))
+    state.change("02.softmax", checked(SOFTMAX))
     done = submit(clone, "02")
-    assert done.rows[0].here == "not attempted"
+    assert done.rows[0].here == "not attempted" and done.rows[0].checked == CHANGED
+    assert "without an answer in the saved file" not in "\n".join(done.remarks)
     assert "02.softmax: your code is there, but so is the placeholder `raise NotImplementedError`" in "\n".join(
         done.remarks
     )
@@ -434,6 +438,7 @@ def test_submit_names_a_placeholder_and_an_answer_in_a_text_cell(clone):
         ([("return (scores", "return helper(scores")], "answered", "uses `helper`, which no cell of this notebook defines"),
         ([(" (scores", " (mystery + scores"), ("return", "elsewhere = 1\n    return elsewhere *")], "answered", "uses `mystery`, "),
         ([(")\n", ")\n    # a comment\n")], "answered", ""),
+        ([("(scores / temperature).softmax(-1)", "None")], "not attempted", ""),  # as its check says
     ],
 )  # fmt: skip
 def test_submit_tells_what_grading_would_find(clone, changes, here, told):
@@ -710,7 +715,11 @@ def test_a_bad_copy_stops_no_other(clone, bad):
     published(clone, replaced(*PROMPT))
     lines = []
     (problem,) = update(clone, [], lines.append)
-    assert problem.startswith(f"{first} cannot be read as a notebook of today's format.")
+    is_empty = bad in ("an empty file", "zeros")  # which JupyterLab does not open
+    says = (
+        "is empty. Move it elsewhere: `course lab`" if is_empty else "cannot be read as a notebook of today's format."
+    )
+    assert problem.startswith(f"{first} {says}")
     assert len(lines) == 2 and any(PROMPT[1] in text for text in sources(own(clone)))
     assert [place.built for place in copies.newer(clone)] == []
     assert BAD[bad] is None or first.read_bytes() == BAD[bad]
@@ -820,6 +829,16 @@ def test_a_cell_that_waits_where_a_class_is_graded_is_named(clone, scratch, says
             "def my_softmax(scores, temperature=1.0):\n    return scores",
             "nowhere defined. Perhaps it is `my_softmax` now",
         ),
+        (
+            "def by_exponentials(scores, temperature=1.0):\n    return scores",
+            "nowhere defined. Perhaps it is `by_exponentials` now",
+        ),
+        (
+            "class Mine:\n    def softmax(scores):\n        return scores",
+            "`softmax` is defined only inside a class or another function: move it to the left edge",
+        ),
+        (f"answer = '''\n{SOFTMAX}'''", "`softmax` is defined only inside a string: take out the quotes"),
+        (f"async {SOFTMAX}", "02.softmax: `async def` makes a function that returns a coroutine, not a value"),
     ],
 )
 def test_submit_says_why_an_answer_is_missing(clone, instead, says):

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 05: teacher forcing; lesson 10: several heads, masks; lesson 11: positions",
     reading=80,
-    runs="a minute",
+    runs="two minutes",
 )

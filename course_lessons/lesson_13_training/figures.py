@@ -83,6 +83,17 @@ def draw_passes():
         plots.curves(readings, lines, "times that it has read its captions", ylabel, ax=ax)
 
 
+def draw_own_loop():
+    """Draw the BLEU on the validation set, after each epoch, of the page's small Transformer and of the course's translator."""
+    epochs, ours = measured("own_loop", "bleu", "epoch", test_set="val")
+    _, translators = measured("passes", "bleu", "reading")
+    lines = {
+        "the course's translation model": [scores[: len(epochs)] for scores in translators],
+        "this page's small model": ours,
+    }
+    plots.curves(epochs, lines, "epochs", "BLEU on the validation set")
+
+
 def draw_losses(plain, careful):
     """Draw the losses of two trainings, each (model, losses of all steps, validation losses), without dropout and weight decay and with both."""
     runs = {"no dropout, no weight decay": plain, "dropout 0.1, weight decay 0.1": careful}

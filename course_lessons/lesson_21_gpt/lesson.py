@@ -91,21 +91,22 @@ class FeedForward(nn.Module):
 
 
 class SubLayer(nn.Module):
-    def __init__(self, D, f):
+    def __init__(self, D, f, dropout=0.0):
         super().__init__()
         self.norm = nn.LayerNorm(D)
         self.f = f
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x, *others):  # B T D, and what f needs besides, such as a mask
-        return x + self.f(self.norm(x), *others)  # B T D
+        return x + self.dropout(self.f(self.norm(x), *others))  # B T D
 
 
 # %%
 class Layer(nn.Module):
-    def __init__(self, D, H, F):
+    def __init__(self, D, H, F, dropout=0.0):
         super().__init__()
-        self.attention = SubLayer(D, MultiHeadAttention(D, H))
-        self.feed_forward = SubLayer(D, FeedForward(D, F))
+        self.attention = SubLayer(D, MultiHeadAttention(D, H), dropout)
+        self.feed_forward = SubLayer(D, FeedForward(D, F), dropout)
 
     def forward(self, x, mask):  # B T D, T T
         x = self.attention(x, mask)  # B T D
@@ -129,19 +130,21 @@ def sinusoidal_positions(T, D):
 
 # %% tags=["nbval-check-output"]
 class GPT(nn.Module):
-    def __init__(self, V, D=48, H=4, F=192, N=2, longest=64):  # N layers
+    def __init__(self, V, D=48, H=4, F=192, N=2, longest=64, dropout=0.0):  # N layers
         super().__init__()
         self.D = D
         self.embedding = nn.Embedding(V, D)
         nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
-        self.P = sinusoidal_positions(longest, D)  # T D, not trained
-        self.layers = nn.ModuleList(Layer(D, H, F) for _ in range(N))
+        P = sinusoidal_positions(longest, D)  # T D, neither trained nor saved
+        self.register_buffer("P", P, persistent=False)  # but moved by .to("cuda")
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(Layer(D, H, F, dropout) for _ in range(N))
         self.norm = nn.LayerNorm(D)
 
     def forward(self, ids):  # B T
         T = ids.shape[1]
-        x = self.embedding(ids) * self.D**0.5 + self.P[:T]  # B T D
-        mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T: causal
+        x = self.dropout(self.embedding(ids) * self.D**0.5 + self.P[:T])  # B T D
+        mask = torch.ones(T, T, dtype=torch.bool, device=ids.device).tril()  # T T
         for layer in self.layers:
             x = layer(x, mask)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
@@ -367,7 +370,8 @@ class CachedGPT(GPT):
         end = start + ids.shape[1]
         x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
         # new character t is at position start + t and sees columns 0 to start + t
-        mask = torch.ones(end - start, end, dtype=torch.bool).tril(start)  # T S
+        mask = torch.ones(end - start, end, dtype=torch.bool, device=ids.device)
+        mask = mask.tril(start)  # T S
         for layer, cache in zip(self.layers, caches, strict=True):
             x = layer.attention(x, mask, cache)  # B T D
             x = layer.feed_forward(x)  # B T D

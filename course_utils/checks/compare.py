@@ -238,7 +238,8 @@ def describe(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return f"a tensor of shape {shape(value)}"
     if isinstance(value, Opaque):
-        return f"an object of type {value.name}"
+        made = " (`async def` makes one: write `def` alone)" * (value.name == "coroutine")
+        return f"an object of type {value.name}{made}"
     if isinstance(value, (bool, int, float, str)):
         text = _short_repr(value)
         return text if len(text) <= 60 else f"{text[:60]}…"

@@ -25,6 +25,9 @@ ONE_NUMBER = (
 )
 POINT = "floating-point numbers are needed, and this tensor has none: `.float()` converts it."
 CLASSES = "the logits need the classes on their second axis, N×V, for N ids: merge the axes of sentences and words."
+SETS = "`&` and `|` join sets, and one of these is a list: `set(…)` makes a set of it."
+TABLE = "an `nn.Embedding` is a module: its table is a tensor, `.weight`."
+DIVIDED = "`/` returns a floating-point number even if there is no remainder: write `//`."
 SEVERAL = "the function that you called returns several results, such as contexts and weights: select the one that you need, as with `[0]`."
 IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "torch.return_types": "`max`, `min` and `sort` along an axis return values and indices: use `.values`.",
@@ -86,7 +89,17 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "Boolean value of Tensor with more than one value": "`if`, `and`, `or` and `not` need a single truth value, and a tensor has many. "
     "To ask whether there is a mask at all, write `mask is not None`; to choose element by element, use torch.where or masked_fill.",
     "selected index k out of range": "`topk` is asked for more numbers than there are: if there are fewer, keep all of them.",
-    "type must be tuple of ints,but got float": "`/` returns a floating-point number even if there is no remainder: write `//`.",
+    "type must be tuple of ints,but got float": DIVIDED,
+    "invalid combination of arguments - got (float, int)": DIVIDED,
+    "only supported on matrices or batches of matrices": "`.mT` needs two axes, and this tensor has fewer. `repeat_interleave` flattens unless `dim` names an axis.",
+    "to be of same shape as normalized_shape": "the second argument of `layer_norm` holds the lengths of the axes that are normalised: `(x.shape[-1],)` for the last one alone.",
+    "Embedding' object is not subscriptable": TABLE,
+    "'Tensor' and 'Embedding'": TABLE,
+    'is missing the required "forward" function': "a `ModuleDict` or `ModuleList` only holds other modules: call one of those.",
+    "for &: 'list'": SETS,
+    "for &: 'set'": SETS,
+    "for |: 'list'": SETS,
+    "for |: 'set'": SETS,
     "unsupported operand type(s) for ^": "`^` is not a power in Python: write `**`.",
     "bitwise_xor": "`^` is not a power in Python: write `**`.",
     "'Tensor' and 'tuple'": SEVERAL,
@@ -99,6 +112,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "'int' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
     "'float' object is not callable": "round brackets call a function. Is a `*` missing in front of them?",
     "method' object is not subscriptable": "a function is called with round brackets, as in `x.size(0)`.",
+    "'function' object is not iterable": "a function is called with round brackets, as in `f()`.",
     "'int' object is not iterable": "a counting loop runs over `range(n)`.",
     "maximum recursion depth": "your function calls itself endlessly.",
 }
@@ -137,7 +151,7 @@ def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]
     if "recursion" in failure.message and hasattr(torch, task.answer_name):
         words += f" If you mean PyTorch's function of this name, write `torch.{task.answer_name}`."
     _, reversal = _reversal(task, case, failure) or (0, "")
-    return tuple(filter(None, (words, reversal)))
+    return tuple(filter(None, (words, reversal, _loop_over_sentences(task, failure))))
 
 
 # Names and arguments, which are the answer's own, whatever it was given
@@ -145,7 +159,11 @@ def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]
 
 def misspelt(task: Task, case: Case, failure: Failure) -> str:
     """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
-    return _wrong_arguments(task, case, failure) or _no_such_name(task, failure) or _no_attribute(failure)
+    return (
+        _wrong_arguments(task, case, failure)
+        or _no_such_name(task, case, failure)
+        or _no_attribute(task, case, failure)
+    )
 
 
 def _wrong_arguments(task, case, failure):
@@ -161,19 +179,25 @@ def _wrong_arguments(task, case, failure):
     return f"the check passes {handed}. {itself} has to accept exactly {these}.{default}"
 
 
-def _no_such_name(task, failure):
+def _no_such_name(task, case, failure):
     found = re.search(r"name '(\w{1,60})' is not defined|local variable '(\w{1,60})'", failure.message)
     if not found:
         return ""
     name = found[1] or found[2]
     if name in IMPORTS:
         return f"it has not been imported: write `{IMPORTS[name]}` at the top of your cell.{_torch_hint(name, failure)}"
+    renamed = _renamed_arguments(task, failure)
+    if found[1] and (known := _part_of_module(task, case, name) or _length_of_axis(task, case, name, renamed)):
+        return known
     near = {*_names_around(failure), *(task.names if found[1] else ())}
-    if close := _closest_name(name, near - {name, *kwlist}):
+    close = name if name in renamed else _closest_name(name, near - {name, task.answer_name, failure.function, *kwlist})
+    if close in renamed:
+        return f"the exercise's `{close}` is called `{renamed[close]}` in your function."
+    if close:
         return f"did you mean `{close}`?"
     if found[2]:
         return f"{name} has no value before this line. Was it assigned inside an `if` or a loop that did not run?"
-    if elsewhere := _in_another_module(name):
+    if name != "norm" and (elsewhere := _in_another_module(name)):  # torch.norm is a length, and no layer norm
         return f"did you mean `{elsewhere}`?"
     if close := _closest_name(name, dir(builtins)):
         return f"did you mean `{close}`?"
@@ -185,6 +209,41 @@ def _names_around(failure):
     return re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", " ".join(text for _, text, _ in lines_of(failure)))
 
 
+def _renamed_arguments(task, failure):
+    """Return {an argument's name in the exercise: its name in the answer}, of those that the answer names otherwise."""
+    own = failure.arguments if isinstance(failure.arguments, tuple) else ()
+    if failure.function != ("forward" if task.module else task.answer_name):  # another function of the answer's
+        return {}
+    given = ["self", *task.names[2:]] if task.module else task.names
+    pairs = zip(given, own, strict=False)
+    return {name: now for name, now in pairs if name not in own and isinstance(now, str) and len(now) <= AT_MOST}
+
+
+def _part_of_module(task, case, name):
+    """Return where `forward` finds what `__init__` has, a part or an argument; "" for any other name."""
+    if not task.module:
+        return ""
+    sizes, weights, *_ = case.args
+    if name in _parts_of_module(weights):
+        return f"did you mean `self.{name}`?"
+    return f"`forward` reads what `__init__` has kept: is there a `self.{name}`?" if name in sizes else ""
+
+
+def _parts_of_module(weights):
+    return list(dict.fromkeys(name.partition(".")[0] for name in weights))
+
+
+def _length_of_axis(task, case, name, renamed):
+    """Return where an axis has its length that the exercise calls by this letter; "" where no tensor has it."""
+    for declared, arg in zip(task.arguments, case.args, strict=False):
+        argument, _, letters = declared.partition(" ")
+        axes = letters.split("×")
+        if name in axes and isinstance(arg, torch.Tensor):
+            place = axes.index(name) - len(axes) * (axes[0] == "…")
+            return f"in the exercise, {name} is the length of an axis: `{name} = {renamed.get(argument, argument)}.shape[{place}]`."
+    return ""
+
+
 def _torch_hint(alias, failure):
     """Return a hint if PyTorch has what a line takes from a module that is not imported, by the same name; else ""."""
     here = " ".join(text for _, text, here in lines_of(failure) if here)
@@ -192,8 +251,10 @@ def _torch_hint(alias, failure):
     return f" PyTorch has it too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
 
 
-def _no_attribute(failure):
+def _no_attribute(task, case, failure):
     found = re.search(r"((?:module )?'[\w.]{1,60}'(?: object)?) has no attribute '(\w{1,60})'", failure.message)
+    if found and task.module and found[1] == f"'{task.answer_name}' object":
+        return f"`__init__` makes the parts {', '.join(f'`self.{part}`' for part in _parts_of_module(case.args[1]))}."
     if not found or found[1] not in INSIDE:
         return ""
     (prefix, thing), name = INSIDE[found[1]], found[2]
@@ -201,6 +262,8 @@ def _no_attribute(failure):
         return f"`{name}` is a function: write `{name}(…)`."
     elsewhere = _in_another_module(name) if prefix != "." else ""
     close = _closest_name(name, [each for each in dir(thing) if not each.startswith("_")])
+    if thing is dict and not close:
+        return f'a dictionary\'s entry is read by its key, as in `d["{name}"]`.'
     return f"did you mean `{elsewhere or prefix + close}`?" if elsewhere or close else ""
 
 
@@ -241,6 +304,15 @@ def _reversal(task, case, failure):
                 hint = f"`{name}.T` reverses the order of all axes, the batch included. `.mT` swaps only the last two."
                 return number, hint
     return None
+
+
+def _loop_over_sentences(task, failure):
+    """Return what a loop goes through whose line shows that it goes over sentences, each of several words; else ""."""
+    batches = [re.escape(declared.partition(" ")[0]) for declared in task.arguments if " B×T" in declared]
+    for _, text, _ in lines_of(failure) if batches else ():
+        if match := re.match(rf"\s*for \w+ in ({'|'.join(batches)}):", text):
+            return f"`for … in {match[1]}` goes through the first axis, the sentences: `{match[1]}.unbind(1)` goes through the words."
+    return ""
 
 
 def _wrong_count_of_names(failure):

@@ -15,8 +15,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from traceback import extract_tb
 
+from course_utils.base import set_up
 from course_utils.base.ascii_fallback import use_plain_signs
-from course_utils.base.environment import DISTRIBUTION, PYTHONS, course_version, right_python
+from course_utils.base.environment import DISTRIBUTION, IN_CLONE, INSTALL, PYTHONS, course_version, right_python
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import LESSONS, current_folder
 from course_utils.base.sanitise import clean, cut, did_you_mean
@@ -98,6 +99,9 @@ def _sentence(error):
     if isinstance(error, OSError) and error.filename:
         meant = _file_meant(error.filename) if isinstance(error, FileNotFoundError) else ""
         return f"cannot use {error.filename}: {error.strerror}{meant}"
+    lacking = set_up.missing() if isinstance(error, ModuleNotFoundError) and IN_CLONE else []
+    if lacking:
+        return _which_python(lacking)
     if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of a GPU
         return "the GPU's memory is full: set batch_tokens lower, or translate shorter lines at a smaller width"
     words = " ".join(str(error).split())
@@ -106,6 +110,18 @@ def _sentence(error):
     ]
     place = f" at {where[-1]}" if where else ""
     return f"something went wrong{place} ({type(error).__name__}: {words}): set COURSE_DEBUG=1 to see all of it"
+
+
+def _which_python(lacking):
+    """Return the sentence on a Python without packages that the course needs, as a notebook's set-up cell says it."""
+    own = set_up.FOLDER / ".venv"
+    python = own / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    remedy = (
+        f"use the course's own environment instead, as in `{python} -m course_utils doctor"
+        if python.exists()
+        else f"run `{INSTALL}"
+    )
+    return f"this runs in {sys.executable}, which lacks {', '.join(lacking)}: {remedy}`."
 
 
 def _file_meant(path):

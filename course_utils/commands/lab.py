@@ -4,9 +4,11 @@ import argparse
 import os
 import subprocess
 import sys
+import webbrowser
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
 
 from course_utils.base.environment import DISTRIBUTION, IN_CLONE, KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
@@ -31,7 +33,8 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "lesson", nargs="?", default="00", help="such as 02 or 02_weighted_sums (the first if left out)"
     )
-    parser.add_argument("--port", type=_port, default=8888, help="8888 if left out; a taken port gives the next")
+    words = "8888 if left out; a taken port gives the next. It starts a second JupyterLab where one is running already"
+    parser.add_argument("--port", type=_port, help=words)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
 
 
@@ -50,6 +53,13 @@ def run(options) -> int:
     from course_utils.workspace.copies import say_what_is_newer
 
     say_what_is_newer(root)
+    alone = not options.no_browser and _has_display()
+    if options.port is None and (running := _running(root / OWN)):
+        address = f"{running['url']}lab/tree/{notebook}?token={running['token']}"
+        print(f"JupyterLab shows your copies already: {OWN}/{notebook} is at {address}")
+        if alone:
+            webbrowser.open(address)
+        return 0
     os.chdir(root / OWN)
     # `course` is found in JupyterLab's terminal and after ! in a cell
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -57,7 +67,7 @@ def run(options) -> int:
     os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
     arguments = [
         f"--ServerApp.root_dir={root / OWN}",
-        f"--ServerApp.port={options.port}",
+        f"--ServerApp.port={options.port or 8888}",
         f"--LabApp.default_url=/lab/tree/{notebook}",
         f"--LabApp.workspaces_dir={root / '.course' / 'tabs'}",  # apart from those of other projects
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news or the kernel, room for file names
@@ -71,20 +81,31 @@ def run(options) -> int:
 
     if zmq.has("curve"):
         arguments.append("--KernelManager.transport_encryption=auto")  # without it, each kernel warns that it has none
-    alone = not options.no_browser and _has_display()
     if not alone:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
     begin = "Opening" if alone else "JupyterLab prints an address below. Open it in a browser to see"
     print(f"{begin} {OWN}/{notebook}; {OWN} is in {root}. Ctrl-C here ends JupyterLab.", flush=True)
-    from jupyter_server.serverapp import list_running_servers
     from jupyterlab.labapp import main as lab
 
-    for server in list_running_servers():
-        if server["root_dir"] == str(root / OWN):
-            print(f"JupyterLab shows these copies already, at {server['url']}?token={server['token']}.")
     return lab(arguments) or 0
+
+
+def _running(folder):
+    """Return what is known of a JupyterLab that shows a folder and answers; None where there is none."""
+    from jupyter_server.serverapp import list_running_servers
+
+    direct = build_opener(ProxyHandler({}))  # this computer is behind no proxy of its own
+    for server in list_running_servers():
+        if server["root_dir"] != str(folder):
+            continue
+        try:  # one that was killed may have left its file
+            with direct.open(f"{server['url']}api/status?token={server['token']}", timeout=3):
+                return server
+        except OSError:
+            continue
+    return None
 
 
 def _complete():

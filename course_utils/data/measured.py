@@ -18,6 +18,7 @@ warm_up.csv                             benchmarks/warm_up.py         norms in f
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
 by_heart.csv                            benchmarks/ablations.py       with dropout and without, on sentences read and on new ones
+own_loop.csv                            benchmarks/ablations.py       captions learned by lesson 13's own loop, by epochs
 caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word or a sentence
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 looks.csv, found.csv                    benchmarks/glimpses.py        where one model looks among clutter, and how often each look finds the digit

@@ -31,9 +31,17 @@ USES = {
     "predict": '`predict("02.cold", 0.5)`',
     "reveal": '`reveal("02.cold", value)`',
 }
+FAILS_NOW = "passed before, fails now"
+SIGNS = SYMBOLS | {FAILS_NOW: SYMBOLS["failed"]}
+PASSED_BEFORE = {  # once passed, a task counts as passed, whatever its last check said
+    "failed": FAILS_NOW,
+    "error": FAILS_NOW,
+    "changed since": "passed before, changed since",
+}
 AS_STORED = 0  # the seed of the options' order in a notebook as it is built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
-_last_tried = []
+_last_checked = []
+_last_tried = []  # the same without checks that found a stub: Run All of a fresh notebook tries nothing
 _took = {}  # by task: the code of the answer that was checked last, and the seconds by the clock that this took
 _failed = {}  # what can be played with, by task, the last one at the end
 _guesses = {}  # by prediction, of this kernel alone: what a cell shows depends on its notebook, never on who runs it
@@ -114,7 +122,9 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         )
     cell = history.cell_of(answer)
     entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell), keep)
-    _last_tried[:] = [task.id]
+    _last_checked[:] = [task.id]
+    if report.state != "not attempted":
+        _last_tried[:] = [task.id]
     if report.state in ("failed", "error"):
         report.note = f"{_failed_below(task, answer)}{_next_step(task, entry)}"
         if {"exit", "quit"} & {*getattr(code_of(answer), "co_names", ())}:
@@ -383,11 +393,13 @@ def overall_progress(all, to_see_all, lessons=()):
 
 
 def _progress_row(task, entry):
-    reached = "passed" if entry.get("passed") else entry.get("state", "not attempted")
+    reached = entry.get("state", "not attempted")
     attempts = entry.get("attempts", 0)
     is_task = isinstance(task, catalogue.Task)
     if reached == "not attempted" and attempts:  # a question that is shown again has been answered once, not changed
         reached = "changed since" if is_task else "failed"
+    if entry.get("passed"):
+        reached = PASSED_BEFORE.get(reached, "passed") if is_task else "passed"
     return is_task, task.id, task.title, reached, attempts, entry.get("hints", 0)
 
 
@@ -405,8 +417,8 @@ def _load_and_save(save, load):
 
 def _summary(rows):
     tasks_reached, questions_reached = ([row[3] for row in rows if row[0] == is_task] for is_task in (True, False))
-    passed = f"{tasks_reached.count('passed')} of {len(tasks_reached)} tasks passed"
-    return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
+    passed = f"{sum(map(_counts, tasks_reached))} of {len(tasks_reached)} tasks passed"
+    return f"{passed}, {sum(map(_counts, questions_reached))} of {len(questions_reached)} questions answered"
 
 
 def _has_begun(rows):
@@ -414,7 +426,11 @@ def _has_begun(rows):
 
 
 def _not_passed(rows):
-    return [row for row in rows if row[3] != "passed"]
+    return [row for row in rows if not _counts(row[3])]
+
+
+def _counts(reached):
+    return reached == "passed" or reached in PASSED_BEFORE.values()
 
 
 def _what_comes_next(groups):
@@ -435,7 +451,7 @@ def _progress_text(total, groups, ahead):
     for heading, rows in groups.items():
         lines.append(heading)
         for is_task, id, _, reached, attempts, hints in rows:
-            line = f"  {SYMBOLS.get(reached, '○')} {id:26} {reached:14} attempts {attempts:2}"
+            line = f"  {SIGNS.get(reached, '○')} {id:26} {reached:28} attempts {attempts:2}"
             lines.append(line + f"  hints {hints}" * is_task)
     return "\n".join([*lines, *[""] * bool(groups), ahead])
 
@@ -446,7 +462,7 @@ def _progress_html(total, groups, ahead):
     def row(is_task, id, title, reached, attempts, hints):
         return (
             f"<tr><td {left}>{id}</td><td {left}>{escape(title)}</td>"
-            f"<td style='text-align:left;white-space:nowrap'>{SYMBOLS.get(reached, '○')} {reached}</td>"
+            f"<td style='text-align:left;white-space:nowrap'>{SIGNS.get(reached, '○')} {reached}</td>"
             f"<td>{attempts}</td><td>{hints if is_task else ''}</td></tr>"
         )
 
@@ -464,15 +480,25 @@ def _progress_html(total, groups, ahead):
 def _task(task_id, use):
     """Return the task or question of that id, for None the one that is meant; or a Message that says what to write."""
     if task_id is None:
-        task_id = _id_defined_last() if use == "check" else next(iter(_last_tried), None) or _id_defined_last()
+        task_id = _id_defined_last() if use == "check" else next(iter(_last_tried), None)
         if task_id is None:
-            return Message(f"Which task? Write {USES[use]}.")
+            return Message(_which_task(use))
     if not isinstance(task_id, str):
         return Message(f"A task is named by its id in quotes: {USES[use]}.")
     try:
         return catalogue.load(task_id)
     except CourseError as error:
         return Message(_ids_meant(task_id) or str(error))
+
+
+def _which_task(use):
+    """Return the question which task is meant, with the first open one of the notebook's lesson if there is any."""
+    defined = _id_defined_last() or ""
+    saved = state.read(_say)
+    left = (task.id for task in catalogue.by_lesson().get(defined[:2], ()) if not saved.get(task.id, {}).get("passed"))
+    if first := next(left, None):
+        return f'Which task? You have not tried one since this kernel started. The first open one is {first}: write `{use}("{first}")`.'
+    return f"Which task? Write {USES[use]}."
 
 
 def _ids_meant(task_id):
@@ -494,9 +520,9 @@ def _id_defined_last():
 
 
 def _id_of_answer(name):
-    """Return the id of the task that a function or class of that name answers; of several, of the lesson tried last. None for none."""
+    """Return the id of the task that a function or class of that name answers; of several, of the lesson checked last. None for none."""
     found = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson if task.answer_name == name]
-    here = [task_id for task_id in found if _last_tried and task_id[:2] == _last_tried[0][:2]]
+    here = [task_id for task_id in found if _last_checked and task_id[:2] == _last_checked[0][:2]]
     return next(iter(here or found), None)
 
 

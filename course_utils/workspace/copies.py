@@ -27,7 +27,8 @@ KINDS = ("code", "markdown", "raw")
 SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
 EARLIER = f"{OWN}/earlier"  # what copies were before an update
-ANEW = f"Else move it elsewhere: `course lab` makes a new copy, and {EARLIER} holds what it was before each update."
+A_NEW_ONE = f"`course lab` makes a new copy, and {EARLIER} holds what it was before each update."
+ANEW = f"Else move it elsewhere: {A_NEW_ONE}"
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,8 @@ def read(path: Path) -> dict | None:
             raise CourseError(
                 f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. {ANEW}"
             ) from None
+        if path.is_file() and not path.read_bytes().strip(b"\0 \t\r\n"):  # as after a disk that was full
+            raise CourseError(f"{path} is empty. Move it elsewhere: {A_NEW_ONE}") from None
         raise CourseError(
             f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there. {ANEW}"
         ) from None

@@ -40,7 +40,7 @@ class Merged:
     removed: int  # cells that the course no longer has, or has in another version
     kept: int  # cells that the learner changed or added, without notes of earlier updates
     reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
-    notes: dict[str, int]  # how many of each of `NOTES` this update has written
+    notes: dict[str, int]  # how many of each of `NOTES` are in the notebook now, from earlier updates, too
 
     @property
     def brings_something(self) -> bool:
@@ -80,10 +80,8 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     added = _insert(new, base, result, gone, replaced)
     result = _in_order([cell for cell in result if cell["id"] not in gone], own, base, new)
     result = _with_notes(result, replaced)
-    earlier, now = _notes_in(own), _notes_in(result)
-    kept = untouched.count(False) - sum(earlier.values())
-    written = {note: now[note] - earlier[note] for note in NOTES}
-    return Merged(result, added, len(gone), kept, _to_reread(new, base, result), written)
+    kept = untouched.count(False) - sum(_notes_in(own).values())
+    return Merged(result, added, len(gone), kept, _to_reread(new, base, result), _notes_in(result))
 
 
 def _without_old_versions(cells, base, new):

@@ -42,6 +42,7 @@ from course_utils.workspace.undefined_names import as_python, defined_names, und
 
 HANDED_IN = f"{OWN}/handed_in"
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 LONG = r"(?:[5-9]|\d{2})"  # begins a number of seconds that is worth a word
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
@@ -53,6 +54,7 @@ class Row:
     task: str
     here: str  # "answered", "not attempted", "not Python" or "missing"
     checked: str  # as progress keeps it; "" where it was never checked, `CHANGED` where another answer or task was
+    placeholder: bool = False  # whether code is there, but so is the line that raises NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,8 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         kept = state.read()
         rows = [_row(task, cells, broken, kept.get(task.id, {})) for task in catalogue.by_lesson()[number_of(name)]]
         remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere, kept)]
-    if unsaved := [row.task for row in rows if row.here in ("not attempted", "missing") and row.checked == CHANGED]:
+    empty_rows = [row for row in rows if row.here in ("not attempted", "missing") and not row.placeholder]
+    if unsaved := [row.task for row in empty_rows if row.checked == CHANGED]:
         ways = (
             f"If they are in another notebook, hand in that one instead of {path.name}."
             if file
@@ -175,16 +178,16 @@ def _clean(plain, name):
 def _row(task, cells, broken, entry):
     check, name = last_check(cells, task.id, task.answer_name)
     counts, text = _what_counts(cells, name, check)
-    if _keeps_placeholder(text):
-        return Row(task.id, "not attempted", "")
     here = (
         "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
     )
-    if not entry.get("attempts"):
-        return Row(task.id, here, "")
-    if counts is None or "cell" in entry and entry["cell"] != state.digest(cells[counts]):
-        return Row(task.id, here, CHANGED)
-    return Row(task.id, here, entry.get("state", ""))
+    placeholder = _keeps_placeholder(text)
+    if placeholder:
+        here = "not attempted"
+    checked = entry.get("state", "") if entry.get("attempts") else ""
+    if checked and (counts is None or "cell" in entry and entry["cell"] != state.digest(cells[counts])):
+        checked = CHANGED
+    return Row(task.id, here, checked, placeholder)
 
 
 def _what_counts(cells, name, check):
@@ -209,14 +212,17 @@ def _as_graded(cell):
 
 def _keeps_placeholder(text):
     """Return whether an answer with code of its own reaches the line in which its stub raises an error."""
+    return bool(fingerprint(text)) and any(_reaches_placeholder(each.body) for each in _functions_of(text))
+
+
+def _functions_of(text):
+    """Return the function that an answer is, or the methods of the class that it is; none of several statements."""
     try:
         (answer,) = ast.parse(text).body
-    except (SyntaxError, ValueError):  # several statements, or none
-        return False
+    except (SyntaxError, ValueError):
+        return []
     functions = answer.body if isinstance(answer, ast.ClassDef) else [answer]
-    return bool(fingerprint(text)) and any(
-        _reaches_placeholder(each.body) for each in functions if isinstance(each, ast.FunctionDef)
-    )
+    return [each for each in functions if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def _reaches_placeholder(body):
@@ -247,8 +253,10 @@ def _remarks(cells, number, broken, elsewhere, kept):
         if not places and given in elsewhere:
             yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), take out lines of ``` around it, and save."
         elif not places and given == task.answer_name and given not in broken:
-            like = likely_rename(cells, task.answer_name, names)
+            like = likely_rename(cells, task.answer_name, names) or _defined_above(cells, check, names)
             yield f"{task.id}: `{task.answer_name}` {_why_not_there(cells, task.answer_name, like, defined)}"
+        if any(isinstance(each, ast.AsyncFunctionDef) for each in _functions_of(answer)):
+            yield f"{task.id}: `async def` makes a function that returns a coroutine, not a value: write `def` alone."
         if _keeps_placeholder(answer):
             yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
         elif len(places) > 1 and not fingerprint(answer):
@@ -295,7 +303,26 @@ def _why_not_there(cells, name, like, defined):
         return "is imported, and grading looks for a cell that defines it: put its code into a cell."
     if re.search(rf"^[ \t]*#[# \t]*(?:def|class)[ \t]+{name}\b", "\n".join(cells), re.MULTILINE):
         return "is in a comment: remove the `#` in front of its lines."
+    found = (node for cell in cells for node in ast.walk(_parsed(cell)) if isinstance(node, DEFINITIONS))
+    if any(node.name == name for node in found):
+        return "is defined only inside a class or another function: move it to the left edge of a cell."
+    if re.search(rf"^[ \t]*(?:def|class)[ \t]+{name}\b", "\n".join(cells), re.MULTILINE):
+        return "is defined only inside a string: take out the quotes around it."
     return "is nowhere defined." + f" Perhaps it is `{like}` now: grading looks for the name `{name}`." * bool(like)
+
+
+def _defined_above(cells, check, names):
+    """Return the function or class that the cell above a task's last check defines last, if it is no task's; "" for none."""
+    found = DEFINED.findall(cells[check - 1]) if check > 0 else []
+    return found[-1] if found and found[-1] not in names else ""
+
+
+def _parsed(cell):
+    """Return a cell's code as a tree, an empty one for what is no Python."""
+    try:
+        return ast.parse(as_python(cell))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
 
 
 def _no_python(cells):
@@ -316,13 +343,10 @@ def _no_python(cells):
 def _that_wait(cells):
     """Give a sentence for each cell that plainly never ends, or sleeps: where a class is graded, this takes time from the answers."""
     for place, cell in enumerate(cells):
-        try:
-            waiting = list(ast.parse(as_python(cell)).body)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        waiting = list(_parsed(cell).body)
         while waiting:
             node = waiting.pop()
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            if isinstance(node, (*DEFINITIONS, ast.Lambda)):
                 continue
             sleeps = isinstance(node, ast.Call) and re.match(rf"(?:time\.)?sleep\({LONG}", ast.unparse(node))
             if sleeps or _never_ends(node):

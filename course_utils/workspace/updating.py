@@ -112,7 +112,7 @@ def _keep(place, path):
     """Keep what a copy is now; return where, as a path below the folder of my_course."""
     folder = place.root / copies.EARLIER / place.folder
     folder.mkdir(parents=True, exist_ok=True)
-    stem, number = f"{place.name}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
+    stem, number = f"{path.stem}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
     while (copy := folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
         number += 1
     write(copy, path.read_bytes())

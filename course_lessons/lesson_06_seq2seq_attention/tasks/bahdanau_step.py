@@ -108,5 +108,6 @@ task.changed_each(
     ("tanh_outside", "tanh is outside, around the whole score. Apply it to W s + U h, before v.", {HIDDEN: left_out, SCORES: lambda units, v: (units @ v).tanh()}),
     ("scaled", "You divide the scores by √A. Only the scaled dot product is divided like this: leave these scores as they are.", {SCORES: lambda units, v: units @ v / len(v) ** 0.5}),
     ("order_swapped", "You return the weights first. Return the context first, then the weights.", {"result": lambda context, weights: (weights, context)}),
+    ("every_sentence_with_every_other", "Your context has an axis too many, B×B×E: a product of weights B×S and annotations B×S×E takes each sentence's weights to the annotations of all sentences. Give the weights an axis in the middle, B×1×S, and remove that axis from the product.", {CLEAN: left_out, CONTEXT: lambda parts, *, annotations, done: done[WEIGHTS] @ annotations}),
     ("not_summed", "Your context still has an axis for the words, B×S×E: these are the weighted annotations. Add them up over the words.", {CONTEXT: left_out}),
 )  # fmt: skip

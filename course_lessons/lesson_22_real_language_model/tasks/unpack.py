@@ -56,6 +56,7 @@ def _(scale, minimum, packed):
 
 task.changed_each(
     ("interleaved", "You put the two halves of each byte side by side. In this format the low halves of all 16 bytes come first, then the high halves.", {NUMBERS: lambda low, high: torch.stack([low, high], dim=-1).flatten(-2)}),
+    ("one_below_the_other", "Without `dim`, `torch.cat` joins along the first axis, so the high halves become further blocks. Join each block's halves along its numbers: dim=1.", {NUMBERS: lambda low, high: torch.cat([low, high])}),
     ("high_first", "You put the high halves first. Positions 0 to 15 are the low halves.", {NUMBERS: lambda low, high: torch.cat([high, low], dim=-1)}),
     ("interleaved_high_first", "You put the two halves of each byte side by side, the high one first. In this format the low halves of all 16 bytes come first, then the high halves.", {NUMBERS: lambda low, high: torch.stack([high, low], dim=-1).flatten(-2)}),
     ("high_not_shifted", "Your high halves are multiples of 16: the bits were kept but not shifted down. Divide by 16, or shift by four bits.", {HIGH: lambda packed: packed // 16 * 16}),

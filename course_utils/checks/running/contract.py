@@ -97,6 +97,7 @@ class Failure:
     function: str = ""
     by_candidate: bool = False  # raised by a function that the answer was given to test
     kinds: tuple = ()  # the names of its type and of those that its type derives from
+    arguments: tuple = ()  # the names of the arguments of the function with this line
 
 
 @dataclass(frozen=True)

@@ -493,11 +493,12 @@ def _failure(error, answer):
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")):
             frame = (code.co_filename, trace.tb_lineno, code.co_name)
+            arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         trace = trace.tb_next
     if frame is None:  # the call itself failed, or a library's callable was given as the answer
         return Failure(type(error).__name__, message, _definition(answer), name, kinds=kinds)
     by_candidate = getattr(error, "raised_by_candidate", False) is True
-    return Failure(type(error).__name__, message, _source_lines(*frame[:2]), frame[2], by_candidate, kinds)
+    return Failure(type(error).__name__, message, _source_lines(*frame[:2]), frame[2], by_candidate, kinds, arguments)
 
 
 def _source_lines(filename, line, reach=2):

@@ -516,7 +516,7 @@ def _spelt(name):
 
 LIBRARIES = ("torch", "np", "numpy", "F", "nn", "functional", "math", "Tensor", "einsum", "softmax", "self", "Counter")
 NAMES_OF_OTHERS = frozenset((*keyword.kwlist, *dir(builtins), *LIBRARIES))
-STUB = re.compile(r"(?:raise NotImplementedError(?: \( [^()]*\))?|pass|\. \. \.)?(?: ;)?")
+STUB = re.compile(r"(?:raise NotImplementedError(?: \( [^()]*\))?|pass|\. \. \.|return(?: None)?)?(?: ;)?")
 ENDS_HERE = re.compile(r"[^\S\n]*(?:#[^\n]*)?(?:\n|\Z)")
 
 
@@ -526,7 +526,7 @@ def fingerprint(code: str) -> str:
     Layout is comments, docstrings, blanks, line breaks. Names of their own are those that are no keyword, no built-in, no
     library and no attribute.
 
-    "" for what holds no answer: nothing at all, or a function of `raise NotImplementedError`, `pass` or `...` only.
+    "" for what holds no answer: nothing at all, or a function of `raise NotImplementedError`, `pass`, `...` or `return None` only.
     """
     tokens = _tokens(code[:LEXED])
     if not tokens or _is_stub(tokens):
