@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import LOSSES
 from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import task as sequence_loss
 from course_lessons.shared.candidate_tests import close, finite, mistakes_of_tests, one_case_each, tests_without
-from course_lessons.shared.log_softmax_mistakes import LOG_P
+from course_lessons.shared.log_softmax import LOG_P
 from course_utils.checks.task import Task
 from course_utils.models import minimal
 
