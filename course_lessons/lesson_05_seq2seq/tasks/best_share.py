@@ -51,13 +51,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    hints=(
-        "A decoder writes the same translation for all sentences with the same vector. Which translation is right most often?",
-        'Take four sentences whose vectors are [1], [1], [1] and [2], with the targets "a", "b", "b" and "a". For [1], the best decoder writes "b" and is right '
-        '2 times out of 3; for [2], it writes "a" and is right. In all, this is 3 of 4 sentences: 0.75.',
-        "Collect the targets in a dict of lists, with tuple(encode(sentence).tolist()) as the key. For each list, count how often its most frequent target "
-        "occurs. Add up these counts and divide by the number of sentences.",
-    ),
+    home=__name__,
 )
 
 
@@ -118,72 +112,10 @@ def each_group_has_its_best_translation(case, value):
     return f"Here the sentences get {len(groups)} different vectors. Among the sentences with each vector, this many can be right: {parts}."
 
 
-GROUPS, RIGHT, SHARE = "the targets of each vector", "the correct sentences by group", "the share"
-
-
 @task.steps
 def _(encode, sentences, targets):
-    groups = yield GROUPS, _grouped, [tuple(encode(sentence).tolist()) for sentence in sentences], targets
-    right = yield RIGHT, lambda groups: [_most(group) for group in groups], groups
-    share = yield SHARE, truediv, sum(right), len(sentences)
+    vectors = [tuple(encode(sentence).tolist()) for sentence in sentences]
+    groups = yield "the targets of each vector", _grouped, vectors, targets
+    right = yield "the correct sentences by group", lambda groups: [_most(group) for group in groups], groups
+    share = yield "the share", truediv, sum(right), len(sentences)
     return share
-
-
-task.changed(
-    "one_for_each_vector",
-    "You count one sentence as right for each different vector. If several sentences share a vector and also a target, all of them are right: count how often the most frequent target occurs.",
-    {RIGHT: lambda groups: [1 for _ in groups]},
-)
-task.changed(
-    "pure_groups_only",
-    "You count only the groups in which all sentences have the same target. In a mixed group, the decoder writes the most frequent target and is right for that part of the group.",
-    {RIGHT: lambda groups: [len(group) for group in groups if len({*group}) == 1]},
-)
-task.changed(
-    "mean_of_groups",
-    "You average over the vectors. A vector shared by many sentences counts once for each of them: add up the correct sentences and divide once by the number of all sentences.",
-    {
-        RIGHT: lambda groups: [_most(group) / len(group) for group in groups],
-        SHARE: lambda total, n, *, done: total / len(done[GROUPS]),
-    },
-)
-task.changed_each(
-    ("divided_by_vectors", "You divide by the number of different vectors. The share is of all sentences.", {SHARE: lambda total, n, *, done: total / len(done[GROUPS])}),
-    ("not_divided", "This is the number of sentences that can be right. Divide it by the number of all sentences.", {SHARE: lambda total, n: float(total)}),
-    ("whole_division", "`//` drops the remainder, so every share below 1 becomes 0: write `/`.", {SHARE: lambda total, n: total // n}),
-    ("the_other_part", "This is the share of the sentences that no decoder can get right. Return the share of the others.", {SHARE: lambda total, n: 1 - total / n}),
-    ("first_of_each", "You use the first target of each group as the decoder's translation. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[0]) for group in groups]}),
-    ("last_of_each", "You use the last target of each group as the decoder's translation, as in a dict in which each new target replaces the previous one. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [group.count(group[-1]) for group in groups]}),
-    ("different_targets", "You count each pair of a vector and a target once. A decoder writes one translation for each vector: count how often the most frequent target occurs.", {RIGHT: lambda groups: [len({*group}) for group in groups]}),
-    ("pure_groups_once", "You count each group in which all sentences have the same target once, and ignore the others. Count sentences: for each group, how often its most frequent target occurs.", {RIGHT: lambda groups: [1 for group in groups if len({*group}) == 1]}),
-    ("alone_with_its_vector", "You count the sentences whose vector no other sentence has. If several share a vector, the decoder is right for those with the most frequent target.", {RIGHT: lambda groups: [1 for group in groups if len(group) == 1]}),
-    ("largest_group_alone", "You count only one group. The decoder translates all sentences: add up the correct ones of every group.", {RIGHT: lambda groups: [max(map(_most, groups))]}),
-    ("by_chance", "In each group, you count what a decoder that chooses at random gets right on average. The best decoder writes the most frequent target of the group.", {RIGHT: lambda groups: [len(group) / len({*group}) for group in groups]}),
-    ("targets_as_keys", "You collect the vectors of each target. It should be the other way round: the decoder is given a vector and chooses a target for it. Collect the targets of each vector.", {GROUPS: lambda vectors, targets: _grouped(targets, vectors)}),
-    ("capitals_unheeded", "You treat targets as equal that differ in capital letters. Compare them as they are.", {GROUPS: lambda vectors, targets: _grouped(vectors, map(str.lower, targets))}),
-    ("sums_compared", "You compare the sum, or the mean, of each vector's entries. Vectors are the same if all their entries are.", {GROUPS: lambda vectors, targets: _grouped(map(sum, vectors), targets)}),
-    ("first_numbers_compared", "You compare the first entry of each vector. Vectors are the same if all their entries are.", {GROUPS: lambda vectors, targets: _grouped([vector[0] for vector in vectors], targets)}),
-    ("encoder_unused", "You compare the sentences themselves. The decoder does not see them: it is given what `encode` returns for each.", {GROUPS: lambda vectors, targets, *, sentences: _grouped([tuple(sentence.tolist()) for sentence in sentences], targets)}),
-)  # fmt: skip
-
-task.changed(
-    "nearly_equal",
-    "You treat vectors as the same if their entries are nearly equal. `str` shows four decimals of a tensor's entries, and rounding or `torch.allclose` ignores small differences. All entries have to be equal: compare them as they are, in `tuple(vector.tolist())`.",
-    {GROUPS: lambda vectors, targets: _grouped([tuple(round(number, 4) for number in v) for v in vectors], targets)},
-)
-task.changed(
-    "no_two_alike",
-    "Your share is always 1, as if no two vectors were the same. That happens if tensors are the keys of a dict, which finds a tensor only if it is the very same object. Make a key from the entries: `tuple(vector.tolist())`.",
-    {GROUPS: lambda vectors, targets: _grouped(range(len(vectors)), targets)},
-)
-task.changed(
-    "sign_of_zero",
-    "You treat 0.0 and -0.0 as different, because their text and bytes differ. They are equal: compare the numbers themselves, in `tuple(vector.tolist())`.",
-    {GROUPS: lambda vectors, targets: _grouped(map(str, vectors), targets)},
-)
-
-
-@task.mistake("You count each different sentence once. A sentence that occurs several times counts each time.")
-def different_sentences(encode, sentences, targets):
-    once = {tuple(sentence.tolist()): pair for sentence, *pair in zip(sentences, sentences, targets, strict=True)}
-    return task.oracle_function(encode, *zip(*once.values(), strict=True))

@@ -14,7 +14,7 @@ from course_lessons.shared.candidate_tests import (
     one_case_each,
     tests_without,
 )
-from course_lessons.shared.log_softmax_mistakes import LOG_P
+from course_lessons.shared.log_softmax import LOG_P
 from course_utils.checks.task import Task
 from course_utils.models import minimal
 

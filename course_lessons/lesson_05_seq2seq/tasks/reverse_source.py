@@ -17,15 +17,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=15,
-    hints=(
-        "Only the words move, and each sentence has as many words as its row of the mask has True values. Whatever comes after them stays where it is.",
-        (
-            "Take the row 5, 6, 7, 0, 9 with the mask True, True, True, False, False. It has 3 words. Position 0 gets the word from position 3 - 1 - 0 = 2, which is 7; position 1 gets "
-            "6; position 2 gets 5. The 0 and the 9 are padding and stay: 7, 6, 5, 0, 9. If the whole row were reversed, it would be 9, 0, 7, 6, 5 and begin with padding."
-        ),
-        "lengths = the mask summed over the positions, B×1; positions = 0 … S - 1; where each position reads from: lengths - 1 - positions if the mask is True, the position itself otherwise; "
-        "gather source along the positions from there.",
-    ),
+    home=__name__,
     partial=EDGE
     | SIDE_EFFECT
     | {
@@ -93,74 +85,3 @@ def _(source, mask):
     places = yield "the positions to read from", stay, mirrored, own
     read = yield "the words read there", lambda source, places: source.gather(1, places), source, places
     return read
-
-
-LENGTHS, PLACES = "the lengths", "the positions to read from"
-task.changed(
-    "whole_rows",
-    "You reverse whole rows, so the encoder reads padding first and the words are at the end, where the mask is False. Only the words should move.",
-    {"result": lambda words, *, source: source.flip(1)},
-)
-task.changed(
-    "sentences_reversed",
-    "You reverse the order of the sentences. Reverse the words within each sentence.",
-    {"result": lambda words, *, source: source.flip(0)},
-)
-task.changed(
-    "last_word_stays",
-    "The last word of each sentence stays where it is: you reverse one position too few. A sentence of n words has the positions 0 to n - 1, and a last word such as EOS is reversed along with the others.",
-    {LENGTHS: lambda mask, *, right: right(mask) - 1},
-)
-task.changed(
-    "one_too_many",
-    "You reverse one position too many, so a sentence begins with the padding after it. A sentence of n words has the positions 0 to n - 1.",
-    {LENGTHS: lambda mask, *, right: (right(mask) + 1).clamp(max=mask.shape[1])},
-)
-task.changed(
-    "read_from_one_too_far",
-    "Position p reads from position n - p, where n is the number of words, and so the first position reads the padding after the sentence, or nothing. Positions are counted from 0: where should the first one read from?",
-    {PLACES: lambda mirrored, own: torch.where(mirrored < 0, own, mirrored + 1)},
-)
-for name, sentence, kept in (
-    ("read_from_one_too_far_kept_inside", "in a full row, the first and the second position read the same word", lambda mirrored, own: (mirrored + 1).clamp(max=own.shape[1] - 1)),
-    ("read_from_one_too_far_wrapped", "in a full row, the first word stays where it is", lambda mirrored, own: (mirrored + 1) % own.shape[1]),
-):  # fmt: skip
-    task.changed(
-        name,
-        f"Position p reads from position n - p, where n is the number of words: the first position reads the padding after the sentence, and {sentence}. Positions are counted from 0: where should the first one read from?",
-        {PLACES: lambda mirrored, own, kept=kept: torch.where(mirrored < 0, own, kept(mirrored, own))},
-    )
-task.changed(
-    "padding_first",
-    "The words are reversed but come after the padding. They belong at the front, and the padding stays where it is.",
-    {
-        "result": lambda words, *, source, mask: torch.stack(
-            [torch.cat([row[~real], row[real].flip(0)]) for row, real in zip(source, mask, strict=True)]
-        )
-    },
-)
-task.changed(
-    "padding_set_to_0",
-    "The words are right, but you write 0 after them. What is at a False position stays where it is, whatever its id.",
-    {"result": lambda words, *, mask: words * mask},
-)
-task.changed(
-    "length_by_ids",
-    "Each sentence has as many positions reversed as it has ids other than 0. The mask says how many words there are: a word may have the id 0, and padding any other.",
-    {LENGTHS: lambda mask, *, source: (source != 0).sum(1, keepdim=True)},
-)
-task.changed(
-    "padding_overwritten",
-    "The words are right, but at the False positions the first word is repeated: there, the position to read from would be below 0. What is at a False position stays where it is.",
-    {PLACES: lambda mirrored, own: mirrored.clamp(min=0)},
-)
-task.changed(
-    "padding_reversed_too",
-    "The words are reversed, and so is the padding after them. What is at False positions stays where it is.",
-    {PLACES: lambda mirrored, own: mirrored % own.shape[1]},
-)
-task.changed(
-    "empty_row_turned_round",
-    "A row without words is reversed as a whole. If n = 0, a slice that goes backwards from position n - 1 begins at position -1, the last one. Nothing should change in such a row.",
-    {LENGTHS: lambda mask, *, right: torch.where(mask.any(1, keepdim=True), right(mask), mask.shape[1])},
-)

@@ -91,22 +91,3 @@ def drawn_bos(draw, fits):
         if fits(bos):
             return bos
     raise RuntimeError("no decoder fits what a case is to show")
-
-
-def asked_with(change):
-    """Changes of a task after which its decoder is given change(prefix)."""
-    return {"step": lambda step: lambda prefix: step(change(prefix))}
-
-
-def prefix_mistakes(task):
-    """Declare the mistakes of giving a decoder too little of the prefix."""
-    task.changed(
-        "last_id_alone",
-        "You call step with only the last id, as you would call a decoder that keeps a state. This one keeps nothing between calls: pass step bos and all ids so far.",
-        asked_with(lambda prefix: prefix[-1:]),
-    )
-    task.changed(
-        "without_bos",
-        "bos is missing from what you pass to step: the prefix begins with it.",
-        asked_with(lambda prefix: prefix[1:]),
-    )

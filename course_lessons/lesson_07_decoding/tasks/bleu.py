@@ -1,8 +1,7 @@
 """Task 07.bleu: how much of a reference a translation has in common with it."""
 
 from collections import Counter
-from functools import partial
-from math import exp, inf, log
+from math import exp, inf, prod
 from statistics import fmean
 
 import torch
@@ -20,16 +19,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
-    hints=(
-        "Count first, divide later: for each n, add up the matches and the numbers of n-grams over all sentences, and only then divide. An n-gram of a hypothesis can match only as often as the reference contains it.",
-        (
-            "Take the hypothesis a b c d e f, whose reference is a b c d e g. 5 of its 6 single words match, 4 of its 5 pairs, 3 of its 4 triples and 2 of its 3 groups of four. The product of the four "
-            "precisions is 5/6 · 4/5 · 3/4 · 2/3 = 1/3, and its fourth root is 0.7598. Both have 6 words, so the brevity penalty is 1, and BLEU is 75.98. Without f the hypothesis has 5 words, and all its n-grams match; the penalty "
-            "exp(1 - 6/5) = 0.8187 gives 81.87."
-        ),
-        "for n from 1 to 4: matches = total = 0; for each pair: count the n-grams of both; add to matches, for each n-gram, the smaller of its two counts; add to total the number of the hypothesis's n-grams; "
-        "p_n = matches / total; if matches is 0, return 0. c and r = the numbers of words; bp = 1 if c >= r, else exp(1 - r / c); return 100 · bp · the fourth root of p_1 p_2 p_3 p_4.",
-    ),
+    home=__name__,
 )
 
 
@@ -136,19 +126,15 @@ def _grams(words, n):
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
-def _common(h, r):
-    return (h & r).total()
-
-
-def _matches(hypotheses, references, orders=ORDERS, grams=_grams, common=_common):
+def _matches(hypotheses, references):
     """How many n-grams match, for each n."""
     pairs = list(zip(hypotheses, references, strict=True))
-    return torch.tensor([sum(common(grams(h, n), grams(r, n)) for h, r in pairs) for n in orders]).double()
+    return torch.tensor([sum((_grams(h, n) & _grams(r, n)).total() for h, r in pairs) for n in ORDERS]).double()
 
 
-def _totals(hypotheses, orders=ORDERS, grams=_grams):
+def _totals(hypotheses):
     """How many n-grams the hypotheses have, for each n."""
-    return torch.tensor([sum(grams(words, n).total() for words in hypotheses) for n in orders]).double()
+    return torch.tensor([sum(_grams(words, n).total() for words in hypotheses) for n in ORDERS]).double()
 
 
 def _precisions(matches, totals):
@@ -163,125 +149,25 @@ def _length(sentences):
     return sum(map(len, sentences))
 
 
-MATCHES, TOTALS = "the numbers of n-grams that match", "the hypotheses' n-grams"
-PRECISIONS, MEAN, BREVITY = "the precisions", "the geometric mean", "the brevity penalty"
-
-
 @task.steps
 def _(hypotheses, references):
-    matches = yield MATCHES, _matches, hypotheses, references
-    totals = yield TOTALS, _totals, hypotheses
-    precisions = yield PRECISIONS, _precisions, matches, totals
-    mean = yield MEAN, lambda p: float(p.prod()) ** (1 / len(p)), precisions
+    matches = yield "the numbers of n-grams that match", _matches, hypotheses, references
+    totals = yield "the hypotheses' n-grams", _totals, hypotheses
+    precisions = yield "the precisions", _precisions, matches, totals
+    mean = yield "the geometric mean", lambda p: float(p.prod()) ** (1 / len(p)), precisions
     quotient = yield "the quotient of the lengths", _quotient, hypotheses, references
-    brevity = yield BREVITY, lambda quotient: exp(min(0, 1 - quotient)), quotient
+    brevity = yield "the brevity penalty", lambda quotient: exp(min(0, 1 - quotient)), quotient
     share = yield "the share", lambda mean, brevity: mean * brevity, mean, brevity
     percentage = yield "the score", lambda share: 100 * share, share
     return percentage
 
 
-# What is counted
+@task.mistake()
+def mean_of_sentences(hypotheses, references):
+    return fmean(task.oracle_function([h], [r]) for h, r in zip(hypotheses, references, strict=True))
 
 
-def _counting(**how):
-    """Changes of how n-grams are counted, in the matches and in the totals."""
-    in_totals = {key: value for key, value in how.items() if key != "common"}
-    return {MATCHES: partial(_matches, **how), TOTALS: partial(_totals, **in_totals)}
-
-
-def _pooled(hypotheses, references):
-    add_up = lambda sentences, n: sum((_grams(words, n) for words in sentences), Counter())  # noqa: E731
-    return torch.tensor([_common(add_up(hypotheses, n), add_up(references, n)) for n in ORDERS]).double()
-
-
-def _of_sentences_with_words(sentences, *, hypotheses):
-    return [words for words, h in zip(sentences, hypotheses, strict=True) if h]
-
-
-def _mean_of_sentences(score, *, hypotheses, references):
-    """A change of the result: the mean of the sentences' own scores."""
-    return fmean(task.variant({})([h], [r]) for h, r in zip(hypotheses, references, strict=True))
-
-
-task.changed(
-    "mean_of_sentences",
-    "You compute BLEU for each sentence and average the scores. Corpus BLEU adds up the matches and the numbers of n-grams over all sentences and divides once.",
-    {"result": _mean_of_sentences},
-)
-task.changed(
-    "not_clipped",
-    "The matches are not limited: an n-gram of the hypothesis counts each time it occurs, even if the reference contains it less often. Use the smaller of the two counts.",
-    _counting(common=lambda h, r: sum(number for gram, number in h.items() if gram in r)),
-)
-task.changed(
-    "as_sets",
-    "You count each distinct n-gram once, as a set does. An n-gram that occurs twice in both sentences matches twice and counts twice in the hypothesis: use counts.",
-    _counting(grams=lambda words, n: Counter(set(_grams(words, n)))),
-)
-task.changed(
-    "up_to_three",
-    "You stop at runs of three words. n goes from 1 to 4: `range(1, 4)` ends with 3, and `range(4)` begins with 0.",
-    _counting(orders=(1, 2, 3)),
-)
-task.changed(
-    "recall",
-    "You divide by the n-grams of the references. A precision is the share of the hypotheses' n-grams that match.",
-    {TOTALS: lambda hypotheses, *, references: _totals(references)},
-)
-task.changed(
-    "joined_words",
-    "You join the words of an n-gram without anything between them, so “now here” and “no where” become identical. Use a tuple of the words, or join them with a space.",
-    _counting(grams=lambda words, n: Counter(map("".join, _grams(words, n).elements()))),
-)
-task.changed(
-    "last_n_gram_missing",
-    "The last n-gram of each sentence is missing, for every n. A sentence of L words has L - n + 1 n-grams: `range(len(words) - n + 1)`.",
-    _counting(grams=lambda words, n: _grams(words[:-1], n)),
-)
-task.changed(
-    "empty_ones_left_out",
-    "An empty hypothesis is left out together with its reference. It has no n-grams, but the words of its reference count in r: keep both.",
-    dict.fromkeys(("hypotheses", "references"), _of_sentences_with_words),
-)
-task.changed(
-    "pooled",
-    "An n-gram may match in the reference of another sentence: you add up the counts of all sentences before you compare them. Compare each hypothesis with its own reference.",
-    {MATCHES: _pooled},
-)
-task.changed(
-    "smoothed",
-    "You add 1 to the matches and to the numbers of n-grams. Add nothing here: if no n-gram matches for some n, the score is 0.",
-    dict.fromkeys((MATCHES, TOTALS), lambda *sentences, right: right(*sentences) + 1),
-)
-
-
-# The brevity penalty: `q` is the number of words of the references divided by that of the hypotheses
-
-task.changed_each(
-    ("no_brevity", "The brevity penalty is missing. If the hypotheses have fewer words than the references, multiply by exp(1 - r/c).", {BREVITY: lambda q: 1.0}),
-    ("long_ones_rewarded", "The brevity penalty is not limited: if c is above r, exp(1 - r/c) is above 1 and raises the score. It should then be 1.", {BREVITY: lambda q: exp(1 - q)}),
-    ("brevity_turned_round", "The brevity penalty is the wrong way round: it penalises hypotheses that are too long instead of too short. It should be exp(1 - r/c) if c, the number of words in the hypotheses, is below r.", {BREVITY: lambda q: exp(min(0, 1 - 1 / q))}),
-)  # fmt: skip
-
-
-# The mean and the score
-
-task.changed_each(
-    ("exponents_of_d2l", "You raise p_n to the power 1/2ⁿ, as the book Dive into Deep Learning does, so p_1 counts most. Here, all four count equally: take the fourth root of their product.", {MEAN: lambda p: float((p ** (0.5 ** torch.arange(1, len(p) + 1))).prod())}),
-    ("exponents_of_1_over_n", "You raise p_n to the power 1/n: p_1 counts in full and p_4 only by its fourth root. Here, all four count equally: take the fourth root of their product.", {MEAN: lambda p: float((p ** (1 / torch.arange(1, len(p) + 1))).prod())}),
-    ("a_quarter_of_the_product", "You divide the product of the four precisions by 4: `** 1 / 4` is the first power, divided by 4. The fourth root is `** (1 / 4)`, with brackets.", {MEAN: lambda p: float(p.prod()) / 4}),
-    ("square_root", "You take the square root of the product. There are four precisions: take the fourth root.", {MEAN: lambda p: float(p.prod()) ** 0.5}),
-    ("product", "The fourth root is missing: you return the product of the four precisions.", {MEAN: lambda p: float(p.prod())}),
-    ("arithmetic_mean", "You use the arithmetic mean of the four precisions. BLEU uses the geometric mean, the fourth root of their product, which is 0 if one of them is.", {MEAN: lambda p: float(p.mean())}),
-    ("zeros_left_out", "If no n-gram matches for some n, you leave that n out. The score should then be 0, because one factor of the product is 0.", {MEAN: lambda p: float(p[p > 0].prod()) ** (1 / len(p[p > 0])) if p.any() else 0.0}),
-)  # fmt: skip
-task.changed(
-    "stops_at_nothing",
-    "Your function fails if no n-gram matches for some n. The score is then 0: check for that before you take a logarithm or divide, since Python raises an error for the logarithm of 0 and for a division by 0.",
-    {MEAN: lambda p: exp(sum(map(log, p.tolist())) / 4)},
-)
-task.changed(
-    "stops_where_all_are_empty",
-    "Your function fails if all hypotheses are empty. There is then nothing to divide by, neither n-grams nor words, and the score is 0: return it before you divide.",
-    {"the quotient of the lengths": lambda h, r: _length(r) / _length(h)},
-)
+def mean_above_0(precisions):
+    """Return the geometric mean of the precisions above 0; 0 if there is none."""
+    above = [p for p in precisions if p]
+    return prod(above) ** (1 / len(above)) if above else 0.0

@@ -2,9 +2,8 @@
 
 import torch
 
-from course_lessons.shared.log_softmax_mistakes import LOG_P, log_softmax_mistakes, with_an_improbable_word
+from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -16,14 +15,7 @@ task = Task(
     difficulty=2,
     importance=5,
     minutes=10,
-    hints=(
-        "The probability of a translation is the product of the probabilities of its words, each given the previous words. The logarithm of a product is the sum of the logarithms.",
-        (
-            "Take two words with probabilities of 0.5 and 0.25. Together they have a probability of 0.125, and its natural logarithm is -2.0794. The two words' own logarithms are -0.6931 and -1.3863, which "
-            "add up to the same number."
-        ),
-        "log_p = log_softmax of logits over the vocabulary, T×V; for each t take the entry of row t at target[t]; return the sum of these T numbers.",
-    ),
+    home=__name__,
     gradient_optional=True,  # neither the prompt nor the lesson speaks of a gradient
     partial=EDGE
     | SIDE_EFFECT
@@ -73,13 +65,10 @@ def _(draw):
     yield Case("logits of ±10,000", (far, torch.tensor([0, 4, int(far[2].argmax())])), True, hazard=True)
 
 
-OF_TARGET = "the log probabilities of the target"
-
-
 @task.steps
 def _(logits, target):
     log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
-    of_target = yield OF_TARGET, _taken, log_p, target
+    of_target = yield "the log probabilities of the target", _taken, log_p, target
     total = yield "the sum of the log probabilities", torch.sum, of_target
     return total
 
@@ -89,34 +78,4 @@ def _taken(numbers, target):
     return numbers.gather(-1, target[:, None]).squeeze(-1)
 
 
-log_softmax_mistakes(task)
-task.changed_each(
-    ("mean", "This is the mean over the words, as a loss is. The probability of the whole translation is a product over its words, so its logarithm is the sum: do not divide by T.", {"result": lambda log_p, *, target: log_p / len(target)}),
-    ("logarithm_of_the_sum", "You add up the probabilities first and take the logarithm of the sum. Take the logarithm of each probability first, and then the sum.", {LOG_P: lambda logits: logits.softmax(-1), "result": torch.log}),
-    ("probabilities_added", "You add up probabilities. Add up their logarithms instead.", {LOG_P: lambda logits: logits.softmax(-1)}),
-    ("softmax_over_places", "Your softmax runs over the positions, so that each word's probabilities over all positions sum to 1. At each position, the probabilities of all words have to sum to 1: let the softmax run along the vocabulary, the last axis.", {LOG_P: lambda logits: logits.log_softmax(0)}),
-    ("no_softmax", "The softmax is missing: you add up the logits of the target, which are not yet logarithms of probabilities.", {LOG_P: left_out}),
-    ("most_probable_words", "You use the most probable word at each position, whatever the target is. The task asks for the probability of the given translation: use the entry for its word.", {OF_TARGET: lambda log_p, target: log_p.amax(-1)}),
-    ("every_place_with_every_word", "You pair every position with every word of the target: indexing with `[:, target]` gives a T×T matrix. Each position should be paired only with its own word.", {OF_TARGET: lambda log_p, target: log_p[:, target]}),
-)  # fmt: skip
-task.changed(
-    "ids_taken_for_places",
-    "You use the ids of the target as positions: `gather(0, …)` gathers along the first axis. The target's ids point into the vocabulary, the last axis.",
-    {OF_TARGET: lambda log_p, target: log_p.gather(0, target[:, None])},
-)
-task.changed_each(
-    ("last_word_left_out", "The last word is left out. Every word of the target counts, including the last, which ends the translation.", {"the sum of the log probabilities": lambda of_target: of_target[:-1].sum()}),
-    ("first_word_left_out", "The first word is left out. Every word of the target counts: bos is not among them.", {"the sum of the log probabilities": lambda of_target: of_target[1:].sum()}),
-    ("shifted", "You compare the logits at each position with the word at the next one. Logits and target at the same position belong together.", {"logits": lambda logits: logits[:-1], "target": lambda target: target[1:]}),
-    ("zero_as_padding", "You leave out words with id 0. It is an id like any other here.", {OF_TARGET: lambda log_p, target, *, right: right(log_p, target) * (target != 0)}),
-)  # fmt: skip
-task.changed(
-    "product_then_logarithm",
-    "You multiply the probabilities and take the logarithm at the end. With many words, or with one that is very improbable, the product becomes 0 in float32, and its logarithm minus infinity. Add logarithms instead, using log_softmax.",
-    {"result": lambda log_p, *, logits, target: _taken(logits.softmax(-1), target).prod().log()},
-)
-task.changed(
-    "logarithm_twice",
-    "You take the logarithm twice: log_softmax already returns logarithms. They are negative, and the logarithm of a negative number is NaN. Take the entries as they are and add them up.",
-    {OF_TARGET: lambda log_p, target, *, right: right(log_p, target).log()},
-)
+find_small_number(task)

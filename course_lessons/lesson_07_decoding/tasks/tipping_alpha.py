@@ -3,7 +3,6 @@
 from math import log
 from operator import truediv
 
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
@@ -15,14 +14,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    hints=(
-        "At the alpha that you are looking for, both translations have the same score. Write this as an equation. The sixes cancel, and a logarithm brings alpha down from the exponent. Then ask what a negative alpha means.",
-        (
-            "Take a short translation with a log probability of -3 and 7 tokens, and a long one with -6 and 19 tokens. The scores are equal where 6 / 3 = (24 / 12) to the power of alpha, and 2 = 2 to the power of alpha gives alpha = 1. If the long one "
-            "has -12, then 4 = 2 to the power of alpha, and alpha = 2. If it has -2.5, it is already the more probable of the two, so alpha = 0 is enough."
-        ),
-        "lead = logarithm of (long log probability over short log probability); gain = logarithm of (5 + long length over 5 + short length); return lead over gain, but no less than 0.",
-    ),
+    home=__name__,
 )
 
 
@@ -80,45 +72,12 @@ def _(draw):
     yield Case("one token more", (-number(2, 4), 9, -number(5, 7), 10), edge=True)
 
 
-RATIO, LENGTHS = "the ratio of the log probabilities", "the ratio of the lengths"
-LEAD, GAIN = "the first logarithm", "the second logarithm"
-QUOTIENT, ALPHA = "the quotient of the logarithms", "the quotient, at least 0"
-
-
 @task.steps
 def _(short_log_p, short_length, long_log_p, long_length):
-    ratio = yield RATIO, truediv, long_log_p, short_log_p
-    lengths = yield LENGTHS, lambda n, m: (5 + n) / (5 + m), long_length, short_length
-    lead = yield LEAD, log, ratio
-    gain = yield GAIN, log, lengths
-    quotient = yield QUOTIENT, truediv, lead, gain
-    alpha = yield ALPHA, lambda quotient: max(0.0, quotient), quotient
+    ratio = yield "the ratio of the log probabilities", truediv, long_log_p, short_log_p
+    lengths = yield "the ratio of the lengths", lambda n, m: (5 + n) / (5 + m), long_length, short_length
+    lead = yield "the first logarithm", log, ratio
+    gain = yield "the second logarithm", log, lengths
+    quotient = yield "the quotient of the logarithms", truediv, lead, gain
+    alpha = yield "the quotient, at least 0", lambda quotient: max(0.0, quotient), quotient
     return alpha
-
-
-task.changed(
-    "quotient_turned_round",
-    "You divide the two logarithms the wrong way round. The logarithm of the ratio of the log probabilities belongs in the numerator.",
-    {QUOTIENT: lambda lead, gain: gain / lead if lead else 0.0},
-)
-for name, sentence, plus in (
-    ("without_five", "The 5 is missing: the penalty compares 5 + length, not the lengths themselves.", 0),
-    ("six_added", "You add 6 to the lengths instead of 5. The 6 in the denominator cancels.", 6),
-):  # fmt: skip
-    task.changed(name, sentence, {LENGTHS: lambda n, m, plus=plus: (plus + n) / (plus + m)})
-task.changed(
-    "difference_of_log_probabilities",
-    "You divide the difference of the log probabilities by the difference of the logarithms. Scores are quotients: take the logarithm of the ratio of the log probabilities.",
-    {LEAD: lambda ratio, *, short_log_p, long_log_p: short_log_p - long_log_p},
-)
-task.changed(
-    "without_logarithms",
-    "You divide the two ratios. Alpha is an exponent: take the logarithm of both before you divide.",
-    {QUOTIENT: lambda lead, gain, *, done: done[RATIO] / done[LENGTHS] if lead > 0 else 0.0},
-)
-task.changed_each(
-    ("below_0", "Your alpha is below 0 when the long translation already wins without a penalty. The smallest non-negative alpha is then 0.", {ALPHA: left_out}),
-    ("sign_left_out", "You drop the sign of alpha. If alpha is negative, the long translation already wins, and the answer is 0.", {ALPHA: abs}),
-    ("lengths_without_logarithm", "You do not take the logarithm of the ratio of the lengths. Alpha is its exponent, so take the logarithm of both ratios.", {GAIN: left_out}),
-    ("at_most_1", "Your alpha never exceeds 1. Some pairs need more: return the result, however large.", {"result": lambda alpha: min(1.0, alpha)}),
-)  # fmt: skip

@@ -6,9 +6,8 @@ from operator import add, mul, sub, truediv
 import torch
 import torch.nn.functional as F
 
-from course_lessons.shared.log_softmax_mistakes import LOG_P, log_softmax_mistakes, with_an_improbable_word
+from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -20,14 +19,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    hints=(
-        "A smoothed target is a distribution over the whole vocabulary: every class gets the same small share, and the correct word gets the rest on top. The cross-entropy is lowest for a model that predicts exactly these probabilities. How much does each class cost such a model? The answer does not depend on the logits and is the same for every token.",
-        (
-            "Take one token, three classes with probabilities of 0.5, 0.25 and 0.25, and smoothing = 0.3. The first class is the correct word. The smoothed target gives each class 0.3 / 3 = 0.1, and the correct word another 0.7: 0.8, 0.1, 0.1. The classes cost -ln 0.5 = 0.6931, 1.3863 and 1.3863, and the loss is 0.8·0.6931 + 0.1·1.3863 + 0.1·1.3863 = 0.8318. "
-            "For a model that predicts 0.8, 0.1 and 0.1, the loss would be 0.8·0.2231 + 0.1·2.3026 + 0.1·2.3026 = 0.6390. The answer is 0.8318 - 0.6390 = 0.1927, before rounding."
-        ),
-        "loss = cross_entropy over all tokens, with label_smoothing and with ignore_index = pad. asked = V shares of smoothing / V, one of them larger by 1 - smoothing. lowest = minus the sum of asked times ln asked, where a share of 0 adds 0 (torch.special.entr). Return loss minus lowest.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -88,13 +80,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, [3, 5], 5, 7, 3, 0.25, torch.float64), True, hazard=True)
 
 
-def _lowest(V, smoothing):
-    """The entropy of a smoothed target."""
-    share = smoothing / V
-    right = 1 - smoothing + share
-    return -right * math.log(right) - ((V - 1) * share * math.log(share) if share else 0.0)
-
-
 @task.steps
 def _(logits, target, smoothing, pad):
     one_hot = yield "the one-hot targets", _one_hot, target, logits
@@ -111,178 +96,22 @@ def _(logits, target, smoothing, pad):
     total = yield "the sum of the losses", torch.sum, of_words
     tokens = yield "the number of tokens", torch.sum, real
     mean = yield "the mean loss", truediv, total, tokens
-    lowest = yield LOWEST, lambda smoothed, real: torch.special.entr(smoothed[real]).sum(-1).mean(), smoothed, real
-    above = yield ABOVE, sub, mean, lowest
+    lowest = yield "the lowest loss", _mean_entropy, smoothed, real
+    above = yield "the loss above the lowest", sub, mean, lowest
     return above
-
-
-LOWEST, ABOVE = "the lowest loss", "the loss above the lowest"
-REAL, TOKENS = "the positions without padding", "the number of tokens"
 
 
 def _one_hot(target, logits):
     return F.one_hot(target, logits.shape[-1]).to(logits)
 
 
-# The smoothed target
-
-SHARE, SMOOTHED = "the share of each class", "the smoothed target"
-
-
-def wrong_classes(count, pad_too=True):
-    """Changes after which each wrong class gets smoothing / `count`, with V for the number of all, and the right word 1 - smoothing."""
-
-    def change(sharp, share, *, smoothing, pad):
-        smoothed = torch.where(sharp > 0, sharp, smoothing / count(sharp.shape[-1]))
-        return smoothed if pad_too else _without(pad, smoothed)
-
-    return {SMOOTHED: change}
+def _mean_entropy(smoothed, real):
+    return torch.special.entr(smoothed[real]).sum(-1).mean()
 
 
-def _without(pad, shares):
-    """The shares of all classes, the last axis, with 0 for that of padding."""
-    return shares.masked_fill(torch.arange(shares.shape[-1]) == pad, 0.0)
+def entropy(shares):
+    """Return the entropy of a target with these shares."""
+    return sum(-share * math.log(share) for share in shares if share)
 
 
-PAD_TOO = "That is a sensible variant, but here, as in torch's cross_entropy, all V classes get smoothing / V, including the padding class."
-task.changed(
-    "smoothing_unused",
-    "smoothing has no effect: this is the plain cross-entropy. Each class gets smoothing / V of the target, and the correct word 1 - smoothing on top.",
-    {"smoothing": lambda smoothing: 0.0},
-)
-task.changed_each(
-    ("shares_exchanged", "The two shares are swapped: the correct word gets `smoothing`, and 1 - smoothing is spread over all classes.", {"smoothing": lambda smoothing: 1 - smoothing}),
-    ("right_word_without_its_share", "The correct word gets 1 - smoothing and the others smoothing / V, so the target adds up to less than 1. The correct word also gets its share, smoothing / V.", wrong_classes(lambda V: V)),
-    ("divided_by_one_class_less", "You divide the smoothing by V - 1, and all V classes get that share, so the target adds up to more than 1. Divide by V.", {SHARE: lambda smoothing, V: smoothing / (V - 1)}),
-    ("pad_taken_out_of_the_target", f"You leave out the padding class's share, so the target adds up to less than 1. {PAD_TOO}", {SMOOTHED: lambda sharp, share, *, pad: _without(pad, sharp + share)}),
-    ("smoothing_for_every_class", "Each class gets the whole `smoothing`: you add up the costs of all classes instead of taking their mean. The target then adds up to more than 1. Divide by V.", {SHARE: left_out}),
-    ("right_word_whole", "The correct word keeps its 1, and every class gets smoothing / V on top, so the target adds up to more than 1. The correct word's 1 becomes 1 - smoothing.", {"1 minus smoothing": lambda one, smoothing: one}),
-)  # fmt: skip
-
-
-# From logits to losses
-
-LOSSES = "the loss at each position"
-task.changed(
-    "divided_by_the_vocabulary",
-    "You divide by the vocabulary size once too many times, as KLDivLoss with reduction='mean' does: with many classes the loss would be tiny. Take the sum over the classes and the mean over the tokens.",
-    {"the sums over the vocabulary": lambda products: products.mean(-1)},
-)
-log_softmax_mistakes(task)
-task.changed(
-    "no_logarithm",
-    "The logarithm is missing: you weight probabilities. Use log_softmax instead of softmax.",
-    {LOG_P: lambda logits: logits.softmax(-1)},
-)
-
-
-def pad_filled(number):
-    """Changes after which the logits of padding's class are this number."""
-    fill = lambda logits, *, pad: logits.masked_fill(torch.arange(logits.shape[-1]) == pad, number)  # noqa: E731
-    return {"logits": fill}
-
-
-task.changed(
-    "logits_of_pad_hidden",
-    "You replace the padding class's logits with a very low number. Every class has a share of the smoothed target, so that class then costs more than all the others together. Leave the logits as they are.",
-    pad_filled(-1e9),
-)
-task.changed(
-    "logits_of_pad_infinitely_low",
-    "You replace the padding class's logits with -inf. Every class has a share of the smoothed target, so the loss becomes infinite, or NaN. Leave the logits as they are.",
-    pad_filled(-torch.inf),
-)
-task.changed(
-    "cut_anew",
-    "You reshape the numbers of B×T×V into B×V×T: `view` and `reshape` do not reorder anything, so a row then contains the logits of several positions. To swap two axes, use `transpose`.",
-    {"logits": lambda logits: logits.reshape(logits.mT.shape).mT},
-)
-task.changed(
-    "shifted",
-    "You compare each position's logits with the next position's target. Here, the logits and the target of the same position belong together.",
-    {"logits": lambda logits: logits[:, :-1], "target": lambda target: target[:, 1:]},
-)
-
-
-# The lowest loss
-
-
-def lowest_of(shares):
-    """Changes after which the lowest loss is minus the sum of x ln x over these shares: function(V, smoothing) → numbers."""
-
-    def entropy(smoothed, real, *, smoothing):
-        return sum(-x * math.log(x) for x in shares(smoothed.shape[-1], smoothing) if x)
-
-    return {LOWEST: entropy}
-
-
-HERE = "Here all V classes get smoothing / V, and the correct word 1 - smoothing on top."
-CONVENTIONS = {
-    "over_the_other_classes": (
-        f"You spread the smoothing over the V - 1 wrong classes, and the correct word keeps 1 - smoothing, as in fairseq. {HERE}",
-        wrong_classes(lambda V: V - 1),
-    ),
-    "pad_gets_nothing": (
-        f"You spread the smoothing over the V - 2 wrong classes other than padding, and the correct word keeps 1 - smoothing, as in the Annotated Transformer. {HERE} The padding class also gets its share.",
-        wrong_classes(lambda V: V - 2, pad_too=False),
-    ),
-    "divided_by_two_classes_less": (
-        f"You divide the smoothing by V - 2, and every wrong class gets that share, so the target adds up to more than 1. {HERE}",
-        wrong_classes(lambda V: V - 2),
-    ),
-}
-for name, (sentence, change) in CONVENTIONS.items():
-    task.changed_each(
-        (name, sentence, change),
-        (f"{name}_with_this_lowest", f"{sentence} Your lowest loss already uses these shares.", change | lowest_of(lambda V, e: [1 - e + e / V] + (V - 1) * [e / V])),
-        (f"{name}_and_no_lowest", f"{sentence} You also have to subtract the lowest loss.", change | {ABOVE: left_out}),
-    )  # fmt: skip
-task.changed_each(
-    ("lowest_forgotten", "This is the smoothed loss itself. Subtract the lowest one that any logits could reach.", {ABOVE: left_out}),
-    ("lowest_added", "You add the lowest loss. Subtract it: the best model should get 0.", {ABOVE: add}),
-    ("lowest_of_the_right_word", "Your lowest loss is what the correct word costs. For a model that predicts exactly the target, every class costs something: weight the correct word's cost by its share and add the weighted costs of all other classes.", {LOWEST: lambda smoothed, real: -smoothed.max().log()}),
-    ("lowest_of_the_right_words_part", "Your lowest loss includes only the correct word's share. Add the shares of the other V - 1 classes.", lowest_of(lambda V, e: [1 - e + e / V])),
-    ("lowest_of_the_others", "Your lowest loss leaves out the correct word's share. Its probability is below 1, so it also costs something.", lowest_of(lambda V, e: (V - 1) * [e / V])),
-    ("lowest_without_its_share", "In your lowest loss, the correct word has 1 - smoothing, without its own smoothing / V, so the shares add up to less than 1.", lowest_of(lambda V, e: [1 - e] + (V - 1) * [e / V])),
-    ("lowest_with_a_class_too_many", "In your lowest loss, there are V classes besides the correct word, so the shares add up to more than 1. There are V - 1.", lowest_of(lambda V, e: [1 - e + e / V] + V * [e / V])),
-    ("lowest_of_the_model", "You subtract the entropy of the model's predictions. The lowest loss does not depend on the logits: it is the entropy of the smoothed target.", {LOWEST: lambda smoothed, real, *, logits: torch.special.entr(logits.softmax(-1)[real]).sum(-1).mean()}),
-    ("lowest_for_each_token", "You subtract the lowest loss once for each token. Subtract it once from the mean.", {LOWEST: lambda smoothed, real: torch.special.entr(smoothed[real]).sum()}),
-    ("nan_without_smoothing", "Without smoothing, a share is 0, and 0 times its logarithm gives NaN. Such a class costs nothing: use torch.special.entr or xlogy, or leave it out.", {LOWEST: lambda smoothed, real: -(smoothed[real] * smoothed[real].log()).sum(-1).mean()}),
-)  # fmt: skip
-
-
-# The mean
-
-task.changed_each(
-    ("mean_over_all_places", "You set the losses at padding to 0, but padding still counts, because you divide by all B·T positions. Positions left out of the sum must also be left out of the count.", {TOKENS: torch.numel}),
-    ("pad_unused", "Padding counts like any token: the mean includes what the model predicts there. Leave out the positions where target is pad.", {REAL: lambda target, pad: torch.ones_like(target, dtype=torch.bool)}),
-    ("pad_taken_for_0", "You leave out the positions whose target is 0. The id of padding is given as `pad`, and 0 may be a word.", {REAL: lambda target, pad: target != 0}),
-    ("divided_by_sentences", "You divide by the number of sentences. Divide by the number of tokens in all of them.", {TOKENS: len}),
-)  # fmt: skip
-
-
-def _of_sentences(done):
-    """The mean loss of each sentence; 0 for one that is all padding."""
-    return (done[LOSSES] * done[REAL]).sum(1) / done[REAL].sum(1).clamp(min=1)
-
-
-task.changed(
-    "mean_of_sentences",
-    "You take the mean of each sentence and then the mean of these means, so a token counts more in a short sentence than in a long one. Add up the losses of all tokens and divide once.",
-    {"result": lambda above, *, done: _of_sentences(done).mean() - done[LOWEST]},
-)
-ONE_NUMBER = "Return one number, the mean over all tokens of the batch."
-task.changed(
-    "one_for_each_sentence",
-    f"You return one loss for each sentence. {ONE_NUMBER}",
-    {"result": lambda above, *, done: _of_sentences(done) - done[LOWEST]},
-)
-
-
-@task.mistake(
-    "The correct words' part leaves padding out, but the part for all classes does not: its mean runs over all positions. Leave padding out of both parts."
-)
-def smoothing_at_padding_too(logits, target, smoothing, pad):
-    right_words = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=pad)
-    loss = (1 - smoothing) * right_words - smoothing * logits.log_softmax(-1).mean()
-    return loss - _lowest(logits.shape[-1], smoothing)
+find_small_number(task)
