@@ -93,7 +93,10 @@ class _Replacing(ast.NodeTransformer):
     def visit(self, node):
         for old, new, change in self.patterns:
             bound = {}
-            if _matches(old, node, bound):
+            whole = isinstance(node, ast.Expr) and any(
+                isinstance(part, ast.stmt) for part in new
+            )  # a call as a statement
+            if _matches(old, node.value if whole else node, bound):
                 self.used.add(change)
                 inside = {name: self.visit(copy.deepcopy(part)) for name, part in bound.items()}
                 made = [_Filling(inside).visit(copy.deepcopy(part)) for part in new]
