@@ -48,6 +48,13 @@ def test_a_change_of_a_solution(change, line):
     assert "import math" not in made
 
 
+def test_a_call_that_is_a_statement_becomes_several():
+    made = changed(
+        "def f(kept, x):\n    kept.append(x)\n    return kept", ["kept.append(x) -> kept.append(x); x = None"]
+    )
+    assert made.splitlines()[1:] == ["    kept.append(x)", "    x = None", "    return kept"]
+
+
 def test_several_changes_are_made_at_once():
     made = changed(SOLUTION, ["query -> key", "key -> query", "_.softmax(-1) -> _"])
     assert "    scores = key @ query.mT" in made and made.endswith("return scores\n")
