@@ -62,22 +62,16 @@ def _(draw):
     yield Case("200 words", _drawn(draw, 200, 17), edge=True)
 
 
-LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
-IN_SURE, IN_POSSIBLE = "the number of sure links", "the number of possible links"
-AGREEING, PAIRS = "the sum of the two", "the number of links"
-SHARE = "the quotient"
-
-
 @task.steps
 def _(weights, sure, possible):
-    links = yield LINKS, _links, weights
-    sure = yield SURE, set, sure
-    possible = yield POSSIBLE, lambda sure, possible: sure | set(possible), sure, possible
-    in_sure = yield IN_SURE, _number_in, links, sure
-    in_possible = yield IN_POSSIBLE, _number_in, links, possible
-    agreeing = yield AGREEING, add, in_sure, in_possible
-    pairs = yield PAIRS, add, len(links), len(sure)
-    share = yield SHARE, truediv, agreeing, pairs
+    links = yield "the links", _links, weights
+    sure = yield "the set of the sure pairs", set, sure
+    possible = yield "the set of the possible pairs", lambda sure, possible: sure | set(possible), sure, possible
+    in_sure = yield "the number of sure links", _number_in, links, sure
+    in_possible = yield "the number of possible links", _number_in, links, possible
+    agreeing = yield "the sum of the two", add, in_sure, in_possible
+    pairs = yield "the number of links", add, len(links), len(sure)
+    share = yield "the quotient", truediv, agreeing, pairs
     rate = yield "the error rate", sub, 1, share
     return rate
 

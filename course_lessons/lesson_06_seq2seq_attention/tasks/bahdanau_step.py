@@ -53,16 +53,12 @@ def _(draw):
     )
 
 
-OF_STATE, OF_WORDS = "the product of state and weight_s", "the product of annotations and weight_h"
-SUM, HIDDEN = "the sum of the two products", "the hidden layer"
-
-
 @task.steps
 def _(state, annotations, mask, weight_s, weight_h, v):
     annotations = yield CLEAN, without_garbage, annotations, mask
-    of_state = yield OF_STATE, matmul, state, weight_s.mT
-    of_words = yield OF_WORDS, matmul, annotations, weight_h.mT
-    layer = yield SUM, add, of_state[:, None], of_words
-    units = yield HIDDEN, torch.tanh, layer
+    of_state = yield "the product of state and weight_s", matmul, state, weight_s.mT
+    of_words = yield "the product of annotations and weight_h", matmul, annotations, weight_h.mT
+    layer = yield "the sum of the two products", add, of_state[:, None], of_words
+    units = yield "the hidden layer", torch.tanh, layer
     scores = yield SCORES, matmul, units, v
     return (yield from _looking.looking(scores, annotations, mask))

@@ -63,15 +63,17 @@ def _(draw):
     yield Case("200 words from 17", _drawn(draw, 200, 17, 30), edge=True)
 
 
-POSITIONS, TRANSLATION = "the positions of the largest weights", "the translation"
-
-
 @task.steps
 def _(words, weights, source):
-    positions = yield POSITIONS, lambda weights: weights.argmax(1).tolist(), weights
-    translation = yield TRANSLATION, lambda words, positions: _replaced(words, positions, source), words, positions
+    positions = yield "the positions of the largest weights", lambda weights: weights.argmax(1).tolist(), weights
+    translation = yield (
+        "the translation",
+        lambda words, positions: _replaced(words, positions, source),
+        words,
+        positions,
+    )
     return translation
 
 
-def _replaced(words, positions, source, replace=lambda t, word: word == UNKNOWN):
-    return [source[positions[t]] if replace(t, word) else word for t, word in enumerate(words)]
+def _replaced(words, positions, source):
+    return [source[s] if word == UNKNOWN else word for word, s in zip(words, positions, strict=True)]

@@ -55,18 +55,14 @@ def _(draw):
     )
 
 
-QUERY, PRODUCTS = "the product of state and weight", "the products with the annotations"
-BOTH, FEATURES = "context and state side by side", "the features"
-
-
 @task.steps
 def _(state, annotations, mask, weight, weight_c):
     annotations = yield CLEAN, without_garbage, annotations, mask
-    query = yield QUERY, matmul, state, weight
-    products = yield PRODUCTS, mul, query[:, None], annotations
+    query = yield "the product of state and weight", matmul, state, weight
+    products = yield "the products with the annotations", mul, query[:, None], annotations
     scores = yield SCORES, lambda products: products.sum(-1), products
     context, weights = yield from _looking.looking(scores, annotations, mask)
-    both = yield BOTH, lambda c, s: torch.cat([c, s], -1), context, state
+    both = yield "context and state side by side", lambda c, s: torch.cat([c, s], -1), context, state
     sums = yield "the product of both and weight_c", matmul, both, weight_c.mT
-    features = yield FEATURES, torch.tanh, sums
+    features = yield "the features", torch.tanh, sums
     return features, weights

@@ -70,19 +70,16 @@ def _(draw):
     yield Case("200 words", (0.5 * long[0], *long[1:8], 0.25 * long[8], *long[9:]), edge=True)
 
 
-SHARES, SEEN, READ, NEXT = "the weights", "the context", "word and context side by side", "the next state"
-
-
 @task.steps
 def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh):
     gru = weight_ih, weight_hh, bias_ih, bias_hh
     clean, steps = without_garbage(annotations, mask), []
     for word in words.unbind(1):
         look = lambda state: minimal.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
-        shares = yield SHARES, look, state
-        context = yield SEEN, summed, shares, clean
-        read = yield READ, _side_by_side, word, context
-        state = yield NEXT, lambda read, state: minimal.gru_step(read, state, *gru), read, state
+        shares = yield "the weights", look, state
+        context = yield "the context", summed, shares, clean
+        read = yield "word and context side by side", _side_by_side, word, context
+        state = yield "the next state", lambda read, state: minimal.gru_step(read, state, *gru), read, state
         kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
         steps.append(kept)
     states, weights = zip(*steps, strict=True)
