@@ -34,7 +34,7 @@ from pathlib import Path
 import torch
 from filelock import FileLock
 
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.grading.handing_out import nbgrader, release
 from course_utils.grading.ingest.class_settings import Settings
 
@@ -227,7 +227,7 @@ def filled(notebook: dict, answered: dict) -> dict:
 def answer_sheets(number: int, seed: int):
     """That many sheets of answers, in different styles: most right, some wrong, some unfinished."""
     draw = random.Random(seed)
-    own = answers()
+    own = solutions()
     for _ in range(number):
         yield {task: draw.choice([own[task], *styles]) for task, styles in STYLES.items()}
 

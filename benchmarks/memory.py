@@ -37,7 +37,7 @@ COLUMNS = f"setup kind hops seed steps right longer commonest chance {' '.join(F
 
 
 @cache
-def told(kind, seed, number, shortest=2, longest=10):
+def draw_stories(kind, seed, number, shortest=2, longest=10):
     return stories(kind, number, seed, shortest, longest)[1]
 
 
@@ -53,7 +53,7 @@ def trained(setup, kind, hops, seed):
     if setup.endswith("no ReLU"):
         del model.readout[1]  # two linear layers in a row, with as many parameters
     linear, noise = 0 if setup == "no linear start" else LINEAR, 0.1 if setup == "random noise" else 0.0
-    learned = hidden_from(setup, told(kind, seed, 4000))
+    learned = hidden_from(setup, draw_stories(kind, seed, 4000))
     _, seconds = timed(fit, model, learned, seed, STEPS, linear_steps=linear, noise=noise)
     return model, seconds
 
@@ -61,7 +61,7 @@ def trained(setup, kind, hops, seed):
 def measure(setup, kind, hops, seed):
     """Train one network; return its row."""
     model, seconds = trained(setup, kind, hops, seed)
-    unseen, longer = told(kind, UNSEEN, 1000), told(kind, 20_000, 1000, 12, 20)
+    unseen, longer = draw_stories(kind, UNSEEN, 1000), draw_stories(kind, 20_000, 1000, 12, 20)
     found = score(model, hidden_from(setup, unseen))
     weights = [weight for on_facts in found.on_facts for weight in on_facts]
     weights += [float("nan")] * (len(FACTS) - len(weights))
@@ -73,7 +73,7 @@ def measure(setup, kind, hops, seed):
 def hide_facts(seed):
     """Train two hops on "three facts"; return a row for each fact, with the right answers if neither hop reads it."""
     model, _ = trained("linear start", "three facts", 2, seed)
-    unseen, rows = told("three facts", UNSEEN, 1000), []
+    unseen, rows = draw_stories("three facts", UNSEEN, 1000), []
     for fact, name in enumerate(CHAIN):
         hidden = F.one_hot(unseen.support[:, fact], unseen.mask.shape[1]).bool()  # N M
         # hidden in the hop alone: `model` tells the ages of all facts by their mask

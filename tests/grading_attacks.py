@@ -191,7 +191,7 @@ stolen(
     "all objects",
     "import gc\ndef steal(name):\n    return next(o.oracle_function for o in gc.get_objects() if type(o).__name__ == 'Task' and o.id == '03.' + name)",
 )
-stolen("answers.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(lessons() + '/answers.json'))['03.' + name], name)")
+stolen("solutions.json", BY_PATH + "import json\ndef steal(name):\n    return made('import torch\\nfrom torch import *\\n' + json.load(open(lessons() + '/solutions.json'))['03.' + name], name)")
 stolen("the tasks' source", BY_PATH + "def steal(name):\n    return made(open(lessons() + '/lesson_03_queries_keys_values/tasks/' + name + '.py').read(), 'task').oracle_function")
 stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(lessons(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lesson_03_queries_keys_values/tasks/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task').oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
@@ -424,7 +424,7 @@ def server():
     frame = sys._getframe()
     while frame is not None:
         me = frame.f_locals.get("self")
-        if type(me).__name__ == "Answers":
+        if type(me).__name__ == "NotebookProcess":
             return me
         frame = frame.f_back
 def frame_of(body, nonce=None, size=None):
@@ -494,7 +494,7 @@ forges("a patched wire", "import course_utils.grading.sandbox.protocol as w\nold
 forges("a patched run", "import course_utils.checks.running.run as r\nfrom course_utils.checks.running.contract import Outcome\nr.run = lambda answer, cases, *a: [Outcome('value', True)] * len(cases)\nr.look = lambda a: ('callable', None)", in_cell=True)
 forges("a patched contract", "import course_utils.checks.running.contract as c\nimport course_utils.grading.sandbox.protocol as w\nw.pack = lambda v: b'\\x00' * 7 + b'\\x02{}'", in_cell=True)
 forges("a patched limit", "import course_utils.checks.running.limit as l, course_utils.checks.running.run as r, contextlib\nr.time_limit = l.time_limit = lambda s: contextlib.nullcontext()\ndef causal_mask(size):\n    while True: pass", in_cell=True)
-forges("patched plain values", "import course_utils.checks.running.run as r\nr.plain = lambda v: True\nr._same = lambda a, b: True\nr._repeats = lambda *a: True", in_cell=True)
+forges("patched plain values", "import course_utils.checks.running.run as r\nr.plain = lambda v: True\nr._equal_exactly = lambda a, b: True\nr._repeats = lambda *a: True", in_cell=True)
 forges("memory shared with the server", "me = server()\nme._replies = 1", in_cell=True)
 bodies("a deep tree", "b'{\"list\":[' * 5000 + b'1' + b']}' * 5000")
 bodies("a tree just deep enough", "b'{\"list\":[' * 280 + b'1' + b']}' * 280")
@@ -702,7 +702,7 @@ class Area:
         """The other process's identifier."""
         return self._victim.pid
 
-    def told(self, words):
+    def holds_secret(self, words):
         """Whether a text holds a secret."""
         secret = [*self.tokens.values(), f"LOOT-memory-{self._memory}", "root:x:0:0"]
         return any(each in words for each in secret)
@@ -754,7 +754,7 @@ class Area:
         if self._reached:
             self._reached.clear()
             seen.add("reached")
-        if self._victim is None or self._state() != self._as_it_was:
+        if self._victim is None or self._victim_state() != self._as_it_was:
             seen.add("touched")
             self._begin_victim()
         return seen
@@ -770,9 +770,9 @@ class Area:
         self._victim.stdin.write(self._memory + "\n")
         self._victim.stdin.flush()
         self._victim.stdout.readline()
-        self._as_it_was = self._state()
+        self._as_it_was = self._victim_state()
 
-    def _state(self):
+    def _victim_state(self):
         import resource
 
         pid = self._victim.pid
@@ -815,10 +815,10 @@ class Area:
 
 def honest():
     """The course's own answers, in one cell."""
-    from course_utils.checks.catalogue import answers
+    from course_utils.checks.catalogue import solutions
 
     given = "import torch\nfrom course_utils.models.attention import attention as reference\n"
-    return given + "\n\n".join(answers()[task] for task in FOUR)
+    return given + "\n\n".join(solutions()[task] for task in FOUR)
 
 
 def submission(attack, area):
@@ -892,7 +892,7 @@ def naive_run(attack, area, seconds, base):
     size = os.fstat(log.fileno()).st_size
     does |= {"flood"} if max(size, len(said)) > LOG_AT_MOST else set()
     does |= {"memory"} if 1024 * usage.ru_maxrss > base + 0.4e9 else set()
-    does |= {"told"} if area.told(words) else set()
+    does |= {"told"} if area.holds_secret(words) else set()
     does |= {"points"} if result and "passed" in result["states"].values() else set()
     return {
         "does": sorted(does),
@@ -1108,7 +1108,7 @@ def sandboxed(variant, extent="all"):
             does = area.repair()
             does |= {"points"} if any(p.points for p in score(result, settings)) else set()
             does |= {"points"} if any(verdict.state == "passed" for verdict in result.verdicts) else set()
-            does |= {"told"} if area.told(words) else set()
+            does |= {"told"} if area.holds_secret(words) else set()
             does |= {"went through"} if "the system call went through" in words else set()
             does |= {"spawned"} if _beneath() - known - {area.victim} else set()
             seen[name] = {

@@ -8,7 +8,7 @@ from correct_answers import exercises_of
 
 from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.run import kind_of_answer, marked, run
@@ -20,7 +20,7 @@ TASKS = {task.id: task for lesson in catalogue.by_lesson().values() for task in 
 
 def solution_of(task_id):
     """The course's own answer, run from the text that `solution` shows."""
-    return answer_of(task_id, answers()[task_id])
+    return answer_of(task_id, solutions()[task_id])
 
 
 def answer_of(task_id, code, cell="<answer>"):
@@ -34,7 +34,7 @@ def answer_of(task_id, code, cell="<answer>"):
 
 def altered(task_id, *changes):
     """The course's own answer with pieces of its text changed, (old, new) for each, as a cell of a notebook holds it."""
-    code, cell = answers()[task_id], f"<cell {task_id} {changes}>"
+    code, cell = solutions()[task_id], f"<cell {task_id} {changes}>"
     for old, new in changes:
         assert old in code
         code = code.replace(old, new, 1)

@@ -1,11 +1,13 @@
 """The layers of the package: which one may import which, and that nothing a learner's code can read contains an answer.
 
 The layers are listed here once, from the lowest up. A test fails for a new folder that LAYERS does not list.
+The last test holds the names of all tests to their form.
 """
 
 import ast
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -56,7 +58,7 @@ def arrows():
 
 
 @pytest.mark.parametrize("path", FILES, ids=name)
-def test_nothing_imports_upward(path):
+def test_modules_import_nothing_from_a_layer_above(path):
     above = [name(other) for other in arrows()[path] if layer(other) > layer(path)]
     assert not above, f"{name(path)} in {LAYERS[layer(path)]} imports {', '.join(above)}, which is above it"
 
@@ -65,7 +67,7 @@ def of_lessons(paths):
     return {path for path in paths if name(path).startswith(f"{LESSONS}/")}
 
 
-def test_nothing_but_lessons_imports_lessons_and_none_imports_another():
+def test_a_lesson_is_imported_by_no_other_lesson_and_no_package():
     for path, others in arrows().items():
         own = {name(path).split("/")[1], "shared"} if of_lessons([path]) else {}
         beyond = [name(other) for other in of_lessons(others) if name(other).split("/")[1] not in own]
@@ -90,7 +92,7 @@ def test_no_imports_go_in_a_circle():
     assert not left, f"these import one another: {', '.join(map(name, left))}"
 
 
-def test_what_the_sandbox_can_read_imports_nothing_else_of_the_course():
+def test_code_public_in_the_sandbox_imports_no_private_code():
     seen = {path for part in policy.PUBLIC for path in (PACKAGE / part).rglob("*.py")}
     for path, others in arrows().items():
         if path in seen:
@@ -106,7 +108,29 @@ def test_the_folders_above_public_ones_hold_words_only():
                 assert not runs_something((folder / "__init__.py").read_text(encoding="utf-8"))
 
 
-def test_a_test_of_these_can_fail():
+def test_layer_tells_layers_apart_and_refuses_an_unlisted_folder():
     assert layer(PACKAGE / "checks/running/run.py") < layer(PACKAGE / "checks/judge.py")
     with pytest.raises(AssertionError, match="is in no layer"):
         layer(PACKAGE / "attic/old.py")
+
+
+NAME_AT_MOST = 60
+# The name of a test begins with its subject, and these words do not name one.
+NO_SUBJECT = set(
+    "it its he she they we you this that these those there one ones others nothing something everything anything "
+    "nobody somebody everybody whoever whatever who whose what which where when while why how if whether "
+    "in on at of to with without by for from after before between inside outside beyond under over among against "
+    "during until since through as than".split()
+)
+
+
+def test_names_of_tests_are_short_and_begin_with_a_subject():
+    for path in sorted(Path(__file__).parent.glob("test_*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        names = [name for name in functions if name.startswith("test_")]
+        assert len(names) == len(set(names)), f"{path.name}: two tests have one name, and pytest runs only the last"
+        long = [name for name in names if len(name) > NAME_AT_MOST]
+        assert not long, f"{path.name}: more than {NAME_AT_MOST} characters: {', '.join(long)}"
+        late = [name for name in names if name.split("_")[1] in NO_SUBJECT]
+        assert not late, f"{path.name}: begin with the subject: {', '.join(late)}"

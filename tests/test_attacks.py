@@ -335,7 +335,7 @@ def test_a_wrong_answer_that_nobody_named_is_refused(task_id, answer):
         ("04.perceptron", lambda s, h, W, U, v: unstable_tanh((s @ W.T)[:, :, None] + (h @ U.T)[:, None]) @ v),
     ],
 )  # fmt: skip
-def test_an_overflow_costs_no_point_where_no_prompt_speaks_of_large_numbers(task_id, answer):
+def test_overflow_costs_nothing_unless_prompts_name_large_values(task_id, answer):
     report = judge_answer(TASKS[task_id], answer)
     assert report.state == "passed" and report.mistake.endswith("overflow"), str(report)
 
@@ -666,8 +666,8 @@ def test_a_damaged_file_is_set_aside(content, course_folder, capsys):
 
 
 @pytest.mark.parametrize("task_id", sampling.usually(list(TASKS), 15))
-def test_a_reply_that_breaks_off_at_an_unusual_input_earns_nothing(task_id):
-    """A forged one, which holds an error in place of what nobody has computed: the inputs after it count as wrong."""
+def test_a_reply_that_stops_at_an_unusual_input_earns_nothing(task_id):
+    """The reply is forged and ends with an error that no answer raised: the inputs after it count as wrong."""
     task, expected = TASKS[task_id], expected_on(TASKS[task_id], 0)
     outcomes = run(solution_of(task_id), list(map(question, expected.cases)), 60, task.candidate)
     stop = Outcome("error", failure=Failure("ValueError", "made up"))

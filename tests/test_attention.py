@@ -31,7 +31,7 @@ def test_attention_equals_torchs_where_something_may_be_attended(sizes):
 
 @settings(max_examples=30, deadline=None)
 @given(SIZES)
-def test_a_row_with_nothing_to_attend_gives_zeros_and_finite_gradients(sizes):
+def test_a_fully_masked_row_gives_zeros_and_finite_gradients(sizes):
     query, key, value, mask = inputs(*sizes)
     mask[0, 0] = False
     query.requires_grad_()
@@ -41,14 +41,14 @@ def test_a_row_with_nothing_to_attend_gives_zeros_and_finite_gradients(sizes):
     assert query.grad.isfinite().all()
 
 
-def test_masks():
+def test_masks_are_true_where_a_word_may_attend():
     assert a.padding_mask(torch.tensor([2, 0, 3]), 3).tolist() == [[True, True, False], [False] * 3, [True] * 3]
     assert torch.equal(a.causal_mask(4), ~torch.ones(4, 4, dtype=torch.bool).triu(1))
 
 
 @settings(max_examples=30, deadline=None)
 @given(SIZES)
-def test_scores_that_are_the_same_function(sizes):
+def test_scores_written_in_two_ways_are_the_same_function(sizes):
     state, hidden, other, _ = inputs(*sizes)
     D, E = state.shape[-1], other.shape[-1]
     draw = torch.Generator().manual_seed(1)

@@ -61,7 +61,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="rights are another thing there")
-def test_others_may_read_what_is_written(tmp_path):
+def test_write_leaves_its_file_readable_by_others(tmp_path):
     write(tmp_path / "file", b"x")
     (tmp_path / "plain").write_bytes(b"x")
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
@@ -78,7 +78,7 @@ def test_a_lesson_is_known_by_all_its_names():
         chosen(["7"], known, " with tasks")
 
 
-def test_what_is_imported_is_followed_and_what_lies_beside_it_is_not(tmp_path):
+def test_closure_follows_imports_and_skips_files_beside_them(tmp_path):
     room = tmp_path / "course_utils" / "room"
     room.mkdir(parents=True)
     (tmp_path / "course_utils" / "__init__.py").write_text('"""Only words."""\n')
@@ -134,7 +134,7 @@ def trained(shell, monkeypatch, capsys, seconds):
     return capsys.readouterr().out, losses
 
 
-def test_a_training_that_takes_long_shows_a_bar_in_a_notebook_alone(monkeypatch, capsys):
+def test_a_long_training_run_shows_a_bar_only_in_a_notebook(monkeypatch, capsys):
     first, second = (SimpleNamespace(kernel=object(), execution_count=count) for count in (1, 2))
     shown, losses = trained(first, monkeypatch, capsys, 0.15)
     assert "/3 [" in shown and shown.endswith("\r")  # nothing of it is left to see

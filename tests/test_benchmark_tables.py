@@ -30,7 +30,7 @@ def test_a_table_has_all_that_its_program_measures(name, monkeypatch):
 
 
 # Rounding differs between machines and grows in training: so shares agree roughly, not in every digit.
-MEASURED = [  # program, what it measures; table, columns and where they are in a row; room
+MEASURED = [  # program, what it measures; table, columns and where they are in a row; tolerance
     ("length", ("monotone", "32 numbers", 0), "length", {"words_right": 1}, "length", {"order": "monotone", "setup": "32 numbers"}, 0.1),
     ("looking_back", ("looking back", 0, (4, 12)), "attention", {"words_right": 1, "aer": 3}, "length", {"setup": "looking back"}, 0.1),
     ("local", ("reversed", "local-m", 0), "local", {"words_right": 1}, "length", {"order": "reversed", "setup": "local-m"}, 0.1),
@@ -43,16 +43,16 @@ MEASURED = [  # program, what it measures; table, columns and where they are in 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "job", "table", "columns", "along", "where", "room"), MEASURED)
-def test_a_program_still_measures_what_its_table_says(name, job, table, columns, along, where, room):
+@pytest.mark.parametrize(("name", "job", "table", "columns", "along", "where", "tolerance"), MEASURED)
+def test_a_program_still_measures_what_its_table_says(name, job, table, columns, along, where, tolerance):
     rows = program(name).measure(*job)
     for column, at in columns.items():
         places, (run,) = measured(table, column, along, **where, seed=0)
         for row in rows:
-            assert row[at] == pytest.approx(run[places.index(row[0])], abs=room)
+            assert row[at] == pytest.approx(run[places.index(row[0])], abs=tolerance)
 
 
-def test_a_program_measures_a_row():
+def test_programs_of_small_tables_measure_a_row():
     ((share,),) = program("warm_up").measure("post", 200, 3e-3, 0, steps=2)
     assert 0 <= share < 0.5
     ((loss, *shares, size, _),) = program("parts").measure("endings", "norms", 0, most=2, alone=2)
@@ -95,7 +95,7 @@ def test_a_row_changes_one_thing_and_the_rate_that_goes_with_it(changed):
 
 
 @pytest.mark.thorough
-def test_the_program_measures_a_row(monkeypatch):
+def test_the_program_of_ablations_measures_a_row(monkeypatch):
     ablations = program("ablations")
     monkeypatch.setitem(ablations.EPOCHS, 20_000, 0.05)
     ((bleu, loss, seconds),) = ablations.ablation("world", 20_000, "no dropout", 1)

@@ -90,7 +90,7 @@ def by_name(lesson):
 
 @needs_sandbox
 @pytest.mark.parametrize("lesson", sampling.usually(LESSONS, 2))
-def test_a_preamble_that_finds_the_namesakes_of_answers_earns_nothing_and_is_told(grade, lesson):
+def test_a_search_for_answers_by_name_earns_nothing_but_a_flag(grade, lesson):
     result = grade(lesson, by_name(lesson))
     assert not [verdict.task for verdict in result.verdicts if verdict.state == "passed"]
     assert sum(points.points for points in score(result, Settings())) == 0
@@ -112,7 +112,7 @@ def test_a_cell_may_use_what_its_lesson_offers(grade):
     used = "ones = torch.ones(1, 2, 3)\nassert reference(ones, ones, ones)[0].shape == (1, 2, 3)\nTRUE = True"
     causal = "def causal_mask(size):\n    return torch.ones(size, size).tril().bool() & TRUE"
     copied = "assert catch_wrong_attention(reference)\nkept = {'reference': reference}"
-    result = grade("03", given, used, causal, catalogue.answers()["03.catch_wrong_attention"], copied)
+    result = grade("03", given, used, causal, catalogue.solutions()["03.catch_wrong_attention"], copied)
     states = {verdict.task: verdict.state for verdict in result.verdicts}
     assert states["03.causal_mask"] == states["03.catch_wrong_attention"] == "passed"
     assert result.remarks == () and result.suspicions == ()
@@ -136,15 +136,15 @@ def test_a_library_that_answers_a_task_is_not_there(grade):
 
 
 @needs_sandbox
-def test_whoever_looks_into_the_functions_that_are_given_is_told(grade):
+def test_a_look_into_functions_given_to_an_answer_is_flagged(grade):
     answer = "def causal_mask(size):\n    return size.__closure__"
     assert any("functions that it is given" in reason for reason in grade("03", "import torch", answer).suspicions)
 
 
 @needs_sandbox
-def test_what_is_offered_to_one_task_answers_no_other(grade):
+def test_code_offered_to_one_task_answers_no_other_task(grade):
     given = "import torch\nfrom course_utils.models.attention import attention as reference"
-    result = grade("03", given, "attention = reference", catalogue.answers()["03.catch_wrong_attention"])
+    result = grade("03", given, "attention = reference", catalogue.solutions()["03.catch_wrong_attention"])
     verdicts = {verdict.task: verdict for verdict in result.verdicts}
     assert verdicts["03.attention"].state == "error" and "not at hand" in verdicts["03.attention"].message
     assert verdicts["03.catch_wrong_attention"].state == "passed"
@@ -156,12 +156,12 @@ def test_the_cells_of_each_exercise_run(sandbox, monkeypatch):
     for path in sorted((policy.PACKAGE.parent / "exercises").glob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-        assert list(sandbox.answers(code, [])) == [], path.name
+        assert list(sandbox.run_notebook(code, [])) == [], path.name
 
 
 @needs_sandbox
 def test_the_sandbox_runs_this_copy_of_the_course(sandbox):
-    (said,) = sandbox.answers(["import course_utils\nraise ValueError(course_utils.__file__.split('/'))"], [])
+    (said,) = sandbox.run_notebook(["import course_utils\nraise ValueError(course_utils.__file__.split('/'))"], [])
     assert said == f"Cell 1 failed: ValueError: {str(policy.PACKAGE / '__init__.py').split('/')}"
 
 
@@ -170,7 +170,7 @@ def defined(text):
 
 
 @pytest.mark.parametrize("task_id", [task.id for task in TASKS.values() if task.offers])
-def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_a_later_task(task_id):
+def test_offers_of_a_task_answer_neither_it_nor_a_later_one(task_id):
     task = TASKS[task_id]
     came = set().union(*map(defined, sources(task.offers).values()))
     for offer in task.offers:
@@ -183,7 +183,7 @@ def test_what_comes_with_a_task_holds_no_answer_to_it_or_to_a_later_task(task_id
             assert other.answer_name not in came
 
 
-def test_no_function_that_can_be_read_in_the_sandbox_answers_a_task_of_its_name():
+def test_sandboxed_functions_named_like_a_task_do_not_answer_it():
     names, compared = {task.answer_name: task for task in TASKS.values()}, 0
     for part in policy.PUBLIC:
         for path in (policy.PACKAGE / part).rglob("*.py"):

@@ -172,7 +172,7 @@ def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
     assert saved.metadata == before.metadata and [cell.id for cell in saved.cells] == [cell.id for cell in before.cells]
 
 
-def test_every_link_of_every_notebook_leads_to_its_page_and_section(page, lab):
+def test_links_of_every_notebook_lead_to_their_page_and_section(page, lab):
     own, found = lab.clone / "my_course", set()
     for file in own.glob("*s/*.ipynb"):
         cells = [cell.source for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "markdown"]
@@ -211,7 +211,7 @@ def ground(picture, across=0.0):
 
 
 @pytest.mark.thorough
-def test_pictures_have_a_dark_ground_in_the_dark_and_mixed_colours_stay_what_they_are(page, lab):
+def test_pictures_darken_in_dark_mode_but_keep_mixed_colours(page, lab):
     open_notebook(page, lab, "exercises/92_pictures_exercises.ipynb")
     run_all(page)
     wait_until_all_ran(page)
@@ -314,7 +314,7 @@ def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
 
 
 @pytest.mark.thorough
-def test_every_head_answers_to_the_keyboard_in_a_page_without_a_kernel(page, lab):
+def test_every_head_answers_to_the_keyboard_without_a_kernel(page, lab):
     import nbclient
     from nbconvert import HTMLExporter
 
@@ -327,7 +327,7 @@ def test_every_head_answers_to_the_keyboard_in_a_page_without_a_kernel(page, lab
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("lesson", "pictures"), [("00_start_here", 3), (LESSON, 2)])
-def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(page, lab, lesson, pictures):
+def test_pictures_after_run_all_have_words_and_axe_finds_nothing(page, lab, lesson, pictures):
     open_notebook(page, lab, f"notebooks/{lesson}.ipynb")
     run_all(page)
     wait_until_all_ran(page)
@@ -336,7 +336,7 @@ def test_after_run_all_every_picture_has_words_and_axe_finds_nothing_serious(pag
 
 
 @pytest.mark.thorough
-def test_after_a_failed_check_one_can_play(page, lab):
+def test_play_works_after_a_failed_check(page, lab):
     open_notebook(page, lab, file_of("exercises", LESSON))
     run_all(page)
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')

@@ -14,7 +14,7 @@ import timeouts
 from repository import git
 
 from course_utils.authoring import build as builder
-from course_utils.authoring.build import ANSWERS, build
+from course_utils.authoring.build import SOLUTIONS, build
 from course_utils.authoring.execution import WIDGET_VIEW, tidy
 from course_utils.authoring.headers import of_lesson
 from course_utils.base.paths import LESSONS, file_of
@@ -169,7 +169,7 @@ def change(path, old, new):
     write(path, text.replace(old, new))
 
 
-def test_form_of_the_file(built_once):
+def test_a_notebook_is_written_as_sorted_json_without_its_run(built_once):
     path = built_once / "notebooks/01_sums.ipynb"
     notebook = load(path)
     assert path.read_bytes() == (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n")
@@ -183,7 +183,7 @@ def test_form_of_the_file(built_once):
     assert all(set(cell["metadata"]) <= {"tags", "jupyter", "cellView"} for cell in notebook["cells"])
 
 
-def test_a_title_that_looks_like_a_magic(course, no_kernel):
+def test_a_title_that_looks_like_a_magic_stays_a_title(course, no_kernel):
     write(course / OTHER_PLACE, "# %% [markdown]\n# # Why?\n\n# %%\n# x?\n1\n")
     assert build(course, say=quiet) == []
     _, _, text, code = load(course / "notebooks/02_other.ipynb")["cells"]
@@ -196,7 +196,7 @@ def test_outputs_are_kept_and_streams_merged(built_once):
     assert [output["text"] for output in cells[3]["outputs"]] == [["one\n", "two\n", "three\n"]]
 
 
-def test_a_picture_is_stored_once_with_its_own_words_and_a_widget_as_its_static_picture():
+def test_outputs_store_a_picture_once_and_a_widget_as_a_picture():
     data = {"image/png": "abc", "text/html": "<img src='abc' alt='a line'>", "text/plain": "Lines. 1 at 0, 2 at 1."}
     shown = {"output_type": "display_data", "data": data, "metadata": {}}
     table = {"output_type": "display_data", "data": {"text/html": "<table>", "text/plain": "a table"}, "metadata": {}}
@@ -214,7 +214,7 @@ def test_a_picture_is_stored_once_with_its_own_words_and_a_widget_as_its_static_
     assert "text/html" in table["data"]
 
 
-def test_environment_of_the_kernel(course, monkeypatch):
+def test_the_kernel_gets_its_own_settings_and_keeps_the_others(course, monkeypatch):
     monkeypatch.setenv("KEPT", "yes")
     monkeypatch.setenv("MPLBACKEND", "agg")
     assert build(course, ["02"], everything=True, say=quiet) == []
@@ -230,7 +230,7 @@ def test_environment_of_the_kernel(course, monkeypatch):
     assert "'agg'" not in "".join(output["data"]["text/plain"])
 
 
-def test_link_to_colab_and_setup_cell(built_once):
+def test_each_notebook_begins_with_a_link_to_colab_and_set_up(built_once):
     for folder in ("notebooks", "solutions", "exercises"):
         first, setup, *_ = load(built_once / file_of(folder, "01_sums"))["cells"]
         lines = source(first).split("\n")
@@ -245,7 +245,7 @@ def test_link_to_colab_and_setup_cell(built_once):
 
 
 @pytest.mark.parametrize("address", ["https://example.org/sums", "https://github.com/example/sums"])
-def test_no_link_to_colab_where_colab_would_find_nothing(course, no_kernel, address):
+def test_the_link_to_colab_is_missing_where_nothing_is_there(course, no_kernel, address):
     """Colab opens notebooks from GitHub alone, and at a placeholder there is nothing to open."""
     write(course / "pyproject.toml", f'[project.urls]\nRepository = "{address}/"\n')
     build(course, ["01"], say=quiet)
@@ -260,7 +260,7 @@ def test_answer_is_cut_out_and_stored(built_once):
     assert source(cells[2]) == "## Twice `01.double`\n\nEasy · high importance · up to 7 minutes\n\nTwice a number."
     assert source(cells[3]) == ('def double(number):\n    """Twice a number."""\n    raise NotImplementedError')
     assert not any(cell.get("outputs") for cell in cells)
-    assert load(built_once / ANSWERS) == {
+    assert load(built_once / SOLUTIONS) == {
         "01.double": 'def double(number):\n    """Twice a number."""\n    secret = number + number\n    return secret'
     }
 
@@ -278,16 +278,16 @@ def test_answer_is_cut_out_and_stored(built_once):
         ('check("01.double"', 'check("02.double"', 18, "must be used once and start with 01"),
     ],
 )
-def test_marks_that_are_not_right(course, no_kernel, old, new, line, words):
+def test_wrong_marks_of_a_solution_are_named_with_their_line(course, no_kernel, old, new, line, words):
     before = snapshot(course)
     change(course / TASKS_PLACE, old, new)
     (problem,) = build(course, say=quiet)
     assert problem.startswith(f"{TASKS_PLACE}, line {line}: ") and words in problem
-    for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):  # what was right is not lost
+    for name in ("exercises/01_sums_exercises.ipynb", SOLUTIONS):  # what was right is not lost
         assert (course / name).read_bytes() == before[course / name][0]
 
 
-def test_a_second_build_does_nothing_and_only_what_changed_is_executed(course, no_kernel):
+def test_a_second_build_executes_only_what_has_changed(course, no_kernel):
     before, said = snapshot(course), []
     assert build(course, say=said.append) == []
     assert snapshot(course) == before and no_kernel == [] and said == []
@@ -340,7 +340,7 @@ def test_a_sentence_of_a_task_counts_where_an_output_shows_it(course, shown, is_
         ("## 01.q2: another", "## 01.q2: a second", False),  # which no cell asks
     ],
 )
-def test_of_a_file_of_questions_counts_what_a_cell_asks_and_shows(course, old, new, is_stale):
+def test_a_notebook_depends_on_the_questions_it_asks_and_shows(course, old, new, is_stale):
     place = course / "course_lessons/lesson_01_sums/questions.md"
     one, two = (
         f"## 01.{title}\n\nWhat do you see in {it}?\n\n- [x] Yes.\n  > It is the reason why.\n- [ ] No.\n  > Look at it once more.\n"
@@ -359,7 +359,7 @@ def test_of_a_file_of_questions_counts_what_a_cell_asks_and_shows(course, old, n
 
 @pytest.mark.parametrize("asks", [OTHER_PLACE, TASKS_PLACE])
 @pytest.mark.parametrize(("module", "without_question"), [("question", False), ("report", True)])
-def test_how_a_question_is_shown_counts_only_where_one_is_asked(course, no_kernel, asks, module, without_question):
+def test_code_showing_questions_counts_only_where_one_is_asked(course, no_kernel, asks, module, without_question):
     place = course / "course_lessons/lesson_01_sums/questions.md"
     write(place, "## 01.q1: one\n\nWhat is it?\n\n- [x] Yes.\n- [ ] No.\n")
     for name in ("question", "report"):
@@ -372,14 +372,14 @@ def test_how_a_question_is_shown_counts_only_where_one_is_asked(course, no_kerne
     assert stale == expected | ({"solutions/01_sums.ipynb"} if without_question else set())
 
 
-def test_an_output_is_kept_as_long_as_no_code_above_it_has_changed(course, no_kernel):
+def test_an_output_is_kept_until_code_above_it_changes(course, no_kernel):
     before = outputs(course)
     change(course / SUMS_PLACE, "plt.plot([1, 2]);", "plt.plot([1, 3]);")
     assert build(course, say=quiet) == [] and no_kernel == ["notebooks/01_sums.ipynb"]
     assert outputs(course) == [*before[:-1], []]  # nothing was executed here, so the last cell has no output
 
 
-def test_outputs_are_kept_where_the_package_is_said_to_compute_the_same(course, no_kernel):
+def test_build_equal_keeps_outputs_after_a_change_to_the_package(course, no_kernel):
     before = outputs(course)
     write(course / "course_utils/deep.py", "def twice(x):\n    return x + x\n")
     assert build(course, check=True) != []
@@ -389,7 +389,7 @@ def test_outputs_are_kept_where_the_package_is_said_to_compute_the_same(course, 
     assert build(course, say=quiet, equal=True) == [] and no_kernel == ["notebooks/01_sums.ipynb"]  # its own cell
 
 
-def test_what_a_build_changes_in_an_output_is_said(course):
+def test_the_build_prints_each_output_that_it_changes(course):
     said = []
     write(course / "course_utils/deep.py", "def twice(x):\n    return 3 * x\n")
     assert build(course, say=said.append) == []
@@ -404,7 +404,7 @@ def test_a_build_of_everything_gives_the_same_bytes(course):
 
 
 def test_windows_line_ends_are_not_a_change(course):
-    for path in [*course.rglob("*.py"), *course.rglob("*.ipynb"), course / ANSWERS]:
+    for path in [*course.rglob("*.py"), *course.rglob("*.ipynb"), course / SOLUTIONS]:
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert build(course, check=True, say=quiet) == []
 
@@ -412,7 +412,7 @@ def test_windows_line_ends_are_not_a_change(course):
 STALE = "{} is stale, owing to a change in what it is built from: run `course build 01`."
 
 
-def test_what_is_imported_counts_directly_or_not(course):
+def test_imported_code_counts_whether_imported_directly_or_not(course):
     write(course / "course_utils/deep.py", "def twice(x):\n    return x + x\n")
     assert build(course, check=True) == [STALE.format("notebooks/01_sums.ipynb")]
 
@@ -441,10 +441,10 @@ def test_a_table_that_is_measured_anew_counts(course, no_kernel):
         assert bool(build(course, ["02"], check=True)) == (table != "snow")
 
 
-def test_a_course_without_solutions(course):
+def test_a_course_without_solutions_can_be_checked(course):
     for name in ("solutions", "exercises"):
         shutil.rmtree(course / name)
-    for name in ("answers.json", "lesson_01_sums/tasks/double.py", "lesson_01_sums/exercises.py"):
+    for name in ("solutions.json", "lesson_01_sums/tasks/double.py", "lesson_01_sums/exercises.py"):
         (course / LESSONS / name).unlink()
     assert [problem.split(",")[0] for problem in build(course, check=True)] == ["notebooks/01_sums.ipynb is stale"]
     header = of_lesson(course, "01_sums", exercises=False)
@@ -498,7 +498,7 @@ check("01.double", 4)
 @pytest.mark.parametrize(
     "name", ["course_utils/checks/judge.py", "course_lessons/lesson_01_sums/tasks/double.py", "course_utils/unused.py"]
 )
-def test_what_a_check_says_depends_on_the_checks_and_on_its_task(course, no_kernel, name):
+def test_a_shown_check_depends_on_the_checks_and_on_its_task(course, no_kernel, name):
     file = course / name
     write(course / OTHER_PLACE, DEMONSTRATION)
     write(
@@ -517,14 +517,14 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
     for name in ("01_sums", "07_gone_exercises"):  # what the exercises were called once; and without a source
         shutil.copy(course / "exercises/01_sums_exercises.ipynb", course / f"exercises/{name}.ipynb")
     write(course / "exercises/08_mine.ipynb", "{}")
-    write(course / ANSWERS, "{}")
+    write(course / SOLUTIONS, "{}")
     before = snapshot(course)
     assert build(course, check=True, say=quiet) == [
         "exercises/01_sums.ipynb is not built from any source: `course build` removes it.",
         "exercises/07_gone_exercises.ipynb is not built from any source: `course build` removes it.",
         "exercises/08_mine.ipynb is not built from any source and holds more than the build wrote: "
         "keep what you need of it elsewhere, then delete it.",
-        f"{ANSWERS} is stale: run `course build`.",
+        f"{SOLUTIONS} is stale: run `course build`.",
         "notebooks/01_sums.ipynb was edited by hand: put your change into course_lessons/lesson_01_sums/lesson.py, then run "
         "`course build 01`.",
         "solutions/01_sums.ipynb is missing: run `course build 01`.",
@@ -533,14 +533,14 @@ def test_check_names_what_is_wrong_and_writes_nothing(course, no_kernel):
     assert snapshot(course) == before and no_kernel == []
 
 
-def test_the_build_mends_it(course, built_once):
+def test_the_build_mends_what_was_changed_deleted_or_left_over(course, built_once):
     change(course / "exercises/01_sums_exercises.ipynb", "One exercise", "My exercise")
     shutil.copy(course / "notebooks/01_sums.ipynb", course / "notebooks/07_gone.ipynb")
-    (course / ANSWERS).unlink()
+    (course / SOLUTIONS).unlink()
     said = []
     assert build(course, say=said.append) == []
     assert build(course, check=True) == []
-    for name in ("exercises/01_sums_exercises.ipynb", ANSWERS):
+    for name in ("exercises/01_sums_exercises.ipynb", SOLUTIONS):
         assert (course / name).read_bytes() == (built_once / name).read_bytes()
     assert not (course / "notebooks/07_gone.ipynb").exists() and len(said) == 4
     copy = course / "exercises/.ipynb_checkpoints/01_sums_exercises-before-build.ipynb"
@@ -557,7 +557,7 @@ def test_a_failing_cell_leaves_the_old_file(course):
     assert (built.read_bytes(), built.stat().st_mtime_ns) == before[built]
 
 
-def test_a_cell_that_never_ends(course, monkeypatch):
+def test_a_cell_that_never_ends_is_named_with_its_line(course, monkeypatch):
     monkeypatch.setattr(builder, "CELL_TIMEOUT", 1)
     change(course / OTHER_PLACE, "import os\n", "while True:\n    pass\n")
     assert build(course, ["02"], say=quiet) == [f"{OTHER_PLACE}, line 5: the cell `while True:` ran longer than 1 s."]
@@ -585,7 +585,7 @@ def test_an_interrupt_stops_the_kernel(course):
         run.kill()
 
 
-def test_names_choose(course, no_kernel):
+def test_names_choose_what_is_built(course, no_kernel):
     change(course / SUMS_PLACE, "rises", "falls")
     change(course / OTHER_PLACE, "import os", "import os.path as os")
     write(course / "notebooks/08_mine.ipynb", "{}")
@@ -598,11 +598,11 @@ def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
     write(course / "course_lessons/lesson_02_other/tasks/double.py", TASK.replace("01.", "02."))
     change(course / TASKS_PLACE, "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
-    answers = load(course / ANSWERS)
+    answers = load(course / SOLUTIONS)
     assert list(answers) == ["01.double", "02.double"] and "secret" in answers["01.double"]
 
 
-def test_a_source_that_is_no_python(course, no_kernel):
+def test_a_source_that_is_no_python_is_named_with_its_line(course, no_kernel):
     write(course / SUMS_PLACE, "# %%\nx = (\n")
     assert build(course, say=quiet) == [f"{SUMS_PLACE}, line 2: this is not Python: '(' was never closed."]
 
@@ -614,7 +614,7 @@ def test_a_source_needs_no_title(course, no_kernel, text):
     assert source(load(course / "notebooks/02_other.ipynb")["cells"][0]).startswith("# 02 Is this another one?\n")
 
 
-def test_what_cannot_be_built_is_said_in_a_sentence(course, monkeypatch):
+def test_the_build_says_in_a_sentence_what_it_cannot_build(course, monkeypatch):
     assert build(course, ["09"]) == ["there is no lesson '09': the lessons are 01_sums, 02_other."]
     monkeypatch.setattr(builder, "MAX_TOTAL_BYTES", 1000)
     (problem,) = build(course, check=True)
@@ -623,7 +623,7 @@ def test_what_cannot_be_built_is_said_in_a_sentence(course, monkeypatch):
     assert build(course) == ['the build needs no_such_tool: run `pip install -c constraints.txt -e ".[lab]"`.']
 
 
-def test_a_folder_that_is_no_course(tmp_path):
+def test_a_folder_that_is_no_course_is_refused(tmp_path):
     assert "holds no pyproject.toml" in build(tmp_path)[0]
     write(tmp_path / "pyproject.toml", '[project.urls]\nRepository = "https://example.org"\n')
     assert build(tmp_path) == [
@@ -631,7 +631,7 @@ def test_a_folder_that_is_no_course(tmp_path):
     ]
 
 
-def test_a_folder_that_cannot_be_written(course, no_kernel, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_named(course, no_kernel, monkeypatch):
     def refuse(self, content):
         raise PermissionError(13, "Permission denied")
 

@@ -34,7 +34,7 @@ def judged(task, is_missed):
     return judge(task, expected.cases, outcomes, expected)
 
 
-def test_twenty_tasks_ask_for_a_test_over_candidates_that_have_names():
+def test_twenty_tasks_ask_for_a_test_over_named_candidates():
     assert len(TASKS) == 20 and len(RARER) >= 8
 
 
@@ -67,14 +67,14 @@ def test_each_candidate_says_what_it_is_and_no_two_say_the_same(task):
         ("17.catch_wrong_write", True, "an incorrect one: it adds nothing"),
     ],
 )
-def test_who_misses_one_candidate_is_told_which_and_what_makes_it_so(task_id, verdict, candidate):
+def test_the_report_names_the_one_missed_candidate_and_the_cause(task_id, verdict, candidate):
     report = judged(TASKS[task_id], lambda case: case.name == candidate)
     assert report.state == "failed" and f"Your test returns {verdict} for {candidate}." in report.message, str(report)
     assert ("allow for rounding" in report.message) == ("a correct" in candidate or "blind" in candidate)
 
 
 @pytest.mark.parametrize("task", RARER, ids=lambda task: task.id)
-def test_who_misses_rarer_candidates_alone_is_right_and_is_told_of_one(task):
+def test_a_test_missing_only_rare_candidates_passes_with_remark(task):
     report = judged(task, lambda case: case.hazard)
     assert report.state == "passed" and report.hazard, str(report)
     assert report.message.startswith(
@@ -84,7 +84,7 @@ def test_who_misses_rarer_candidates_alone_is_right_and_is_told_of_one(task):
 
 
 @pytest.mark.parametrize("task", RARER, ids=lambda task: task.id)
-def test_a_test_cannot_tell_rarer_candidates_by_what_it_is_given_or_by_their_place(task):
+def test_rarer_candidates_cannot_be_told_by_inputs_or_place(task):
     cases = task.make_cases(0)
     assert not any(asked.edge or asked.hazard or asked.name for asked in map(question, cases))
     last = [case.edge for seed in range(5) for case in task.make_cases(seed)[-1:]]
@@ -189,7 +189,7 @@ ENDS_IN = "if right_group[0] == {n}:\n    __import__('os')._exit(0)\nran.add({n}
 def earns(sandbox, task, cells, seed=0):
     """Return the report that a notebook with an answer of this kind gets where a class is graded."""
     expected = expected_on(task, seed)
-    answer = list(sandbox.answers(cells, [wanted(task, expected.cases)]))[-1]
+    answer = list(sandbox.run_notebook(cells, [wanted(task, expected.cases)]))[-1]
     return judge(task, expected.cases, answer.outcomes, expected, explaining=False)
 
 
@@ -219,7 +219,7 @@ def test_a_test_remembers_nothing_of_the_candidates_before(sandbox, task_id, kep
 @needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
 @pytest.mark.parametrize("rank", sampling.usually([0, -1], 1))
-def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(sandbox, task, rank):
+def test_a_test_that_sides_with_the_majority_earns_nothing(sandbox, task, rank):
     asked = expected_on(task, 0)
     keys = [leaf.key for case in asked.cases for leaf in case.args if isinstance(leaf, Candidate)]
     verdict = dict(zip(keys, [right.value for right in asked.truth], strict=True))
@@ -231,7 +231,7 @@ def test_a_test_that_sides_with_the_majority_of_candidates_earns_nothing(sandbox
 
 @needs_sandbox
 @pytest.mark.parametrize("tells", [BY_TIME, BY_A_CELL], ids=["by time", "by a cell"])
-def test_no_process_learns_that_a_test_judges_some_candidates_alone(sandbox, tells):
+def test_processes_cannot_tell_that_some_candidates_run_alone(sandbox, tells):
     task = TASKS["03.catch_wrong_attention"]
     expected = expected_on(task, 0)
     keys = [leaf.key for case in expected.cases for leaf in case.args if isinstance(leaf, Candidate)]
@@ -246,7 +246,7 @@ def test_no_process_learns_that_a_test_judges_some_candidates_alone(sandbox, tel
     # so the next one waits a third of the round: what begins right after it would begin in the same slot.
     for attempt in range(3 if tells is BY_TIME else 1):
         time.sleep(2.1 if attempt else 0)
-        answer = list(sandbox.answers(cells, [asked]))[-1]
+        answer = list(sandbox.run_notebook(cells, [asked]))[-1]
         report = judge(task, expected.cases, answer.outcomes, expected, explaining=False)
         if report.state == "failed":
             break
@@ -256,11 +256,11 @@ def test_no_process_learns_that_a_test_judges_some_candidates_alone(sandbox, tel
 
 @needs_sandbox
 @pytest.mark.parametrize("task", sampling.usually(list(TASKS.values()), 4), ids=lambda task: task.id)
-def test_a_good_test_passes_though_it_meets_some_candidates_in_other_processes(sandbox, task):
+def test_a_good_test_passes_though_some_candidates_run_elsewhere(sandbox, task):
     assert earns(sandbox, task, cells_of("solutions", task)).state == "passed"
 
 
-def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges():
+def test_a_process_answers_only_for_the_candidates_it_judges():
     task = TASKS["17.catch_wrong_write"]
     for first, second in isolated_rerun(task, expected_on(task, 0).cases).groups:
         (mine,), (other,) = ({*of_one.candidate._together} for of_one in (first, second))
@@ -273,7 +273,7 @@ def test_in_a_process_of_their_own_only_those_candidates_answer_that_it_judges()
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_right_ones(task):
+def test_isolated_reruns_pair_all_kinds_but_no_two_correct_ones(task):
     for seed in range(20):
         verdicts, groups, _ = isolated_rerun(task, task.make_cases(seed))
         fewer = min((True, False), key=verdicts.count)
@@ -283,7 +283,7 @@ def test_of_pairs_that_are_judged_again_each_kind_occurs_and_none_is_of_two_righ
 
 
 @needs_sandbox
-def test_a_test_that_needs_what_a_slow_cell_computes_is_judged_with_it(sandbox):
+def test_a_test_that_needs_the_result_of_a_slow_cell_gets_it(sandbox):
     task = TASKS["17.catch_wrong_write"]
     *cells, last = cells_of("solutions", task)
     slow = (

@@ -76,7 +76,7 @@ def test_the_penalty_counts_real_words_and_each_place_once():
     assert (with_it - without).item() == pytest.approx(2 * 0.5)
 
 
-def test_the_loss_of_hard_attention_word_by_word():
+def test_hard_loss_equals_its_sum_word_by_word():
     generator = drawn(3)
     logits = torch.randn(2, 3, 5, generator=generator, requires_grad=True)
     scores = torch.randn(2, 3, 4, generator=generator, requires_grad=True)
@@ -204,7 +204,7 @@ def test_a_name_is_lost_where_its_cell_is_emptied():
     assert annotations.sum() == len(word), "the annotations stay as they are"
 
 
-def test_looks_of_their_own_change_what_is_read_and_the_annotations_the_start_alone():
+def test_looks_change_the_reading_and_annotations_the_start():
     model, (annotations, given) = a_captioner(), some()
     same = annotations[:, None].repeat(1, 4, 1, 1)
     output = model(annotations, given)

@@ -24,7 +24,7 @@ def test_a_prompt_that_cannot_be_read_is_told(prompt, sentence):
         character_model.ids_of(prompt)
 
 
-def test_each_letter_is_drawn_from_what_the_model_says_of_the_window():
+def test_go_on_draws_each_letter_from_what_the_model_says():
     seen = []
 
     def model(ids):

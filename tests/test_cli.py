@@ -83,7 +83,7 @@ def test_the_version_and_help_are_told_in_each_usual_way(capsys):
         assert ended.value.code == 0 and said in capsys.readouterr().out
 
 
-def test_without_a_command_the_help_is_shown(tmp_path):
+def test_course_without_a_command_shows_the_help(tmp_path):
     done = course(tmp_path)
     assert done.returncode == 0
     listed = re.findall(r"^  ([a-z]+) +[A-Z]", done.stdout, re.MULTILINE)
@@ -138,7 +138,7 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
 
 
 @pytest.mark.parametrize("command", ["lab", "build", "lint", "progress", "test"])
-def test_outside_the_course_one_sentence(tmp_path, monkeypatch, capsys, command):
+def test_commands_outside_the_course_fail_in_one_sentence(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     assert main([command]) == 2 and "is not inside the course" in capsys.readouterr().err
 
@@ -158,7 +158,7 @@ def test_a_second_lab_names_the_first(copy, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let a current folder go: run it elsewhere")
-def test_in_a_folder_that_is_gone_one_sentence(tmp_path):
+def test_commands_in_a_deleted_folder_fail_in_one_sentence(tmp_path):
     command = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); from course_utils.commands import main;"
         "os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); sys.exit(main(['lint']))"
@@ -175,11 +175,11 @@ def test_an_unreadable_or_missing_notebook_gets_one_sentence(copy, refused, cont
     assert f"00_start_here.ipynb {what}: run `course build 00`" in refused("lab", "0")
 
 
-def test_a_lesson_that_cannot_be_built_gives_the_exit_code_of_a_problem(refused):
+def test_build_of_an_unknown_lesson_exits_with_code_1(refused):
     assert "77" in refused("build", "77", code=1)
 
 
-def test_lab_goes_on_with_a_copy_that_is_there_and_says_what_is_newer(copy, refused, capsys):
+def test_lab_opens_an_existing_copy_and_says_what_is_newer(copy, refused, capsys):
     built, mine = copy / "notebooks" / "00_start_here.ipynb", copy / "my_course" / "notebooks" / "00_start_here.ipynb"
     shutil.copy(ROOT / "notebooks" / built.name, built)
     assert lab._notebook(copy, "0") == "notebooks/00_start_here.ipynb"
@@ -303,7 +303,7 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     assert all(row.advice for row in rows.values() if not row.ok)
 
 
-def test_the_doctor_looks_at_each_data_set_alone_and_for_all_its_files(monkeypatch, tmp_path):
+def test_doctor_checks_each_data_set_alone_for_all_its_files(monkeypatch, tmp_path):
     from course_utils.data import download
 
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
@@ -367,7 +367,7 @@ def test_an_older_python_can_read_what_tells_it_so():
 
 
 @pytest.mark.thorough
-def test_all_steps_run_although_some_fail(copy):
+def test_course_test_runs_all_steps_although_some_fail(copy):
     (copy / "tests").mkdir()
     (copy / "tests" / "test_one.py").write_text("def test_one():\n    assert True\n")
     (copy / "ugly.py").write_text("import os,sys\n")
@@ -379,7 +379,7 @@ def test_all_steps_run_although_some_fail(copy):
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", done.stdout.splitlines()[-1])
 
 
-def test_what_is_left_to_the_thorough_run_is_told_in_numbers(tmp_path):
+def test_course_test_counts_what_is_left_to_the_thorough_run(tmp_path):
     for process, seeds in (("gw0", 3), ("gw1", 1000)):  # each of them sees all tests, and tries a part of them
         (tmp_path / f"{process}.json").write_text(json.dumps({"tests": 7, "seeds of inputs": seeds}))
     step = testing.Step("tests", Counter(passed=1))

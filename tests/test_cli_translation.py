@@ -111,7 +111,7 @@ SOURCES = "the old dogs near my house followed your quiet friend\n\n  dogs saw\t
 
 
 # --- course train
-def test_train_says_what_it_does_and_what_comes_next_and_takes_a_new_folder(course):
+def test_train_takes_a_new_folder_and_says_what_comes_next(course):
     printed = course("train", "attention", *TINY, "--threads", 1)
     first, where, validation, last = printed.splitlines()
     assert re.fullmatch(r"Training attention on the generated world: the CPU, 1 thread, (bf16|fp32)\..*", first)
@@ -158,7 +158,7 @@ def test_values_are_read_as_toml_or_as_they_stand(text, value):
 
 
 @pytest.mark.parametrize("fast", [True, False])
-def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, monkeypatch, fast):
+def test_train_goes_on_in_fp32_and_says_so_where_bf16_is_slow(course, monkeypatch, fast):
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: fast)
     printed = course("train", "seq2seq", *TINY, "--run", "a run")
     assert "Run folder: a run\n" in printed and "course translate --model 'a run'`" in printed
@@ -178,7 +178,7 @@ def test_without_fast_bf16_the_same_command_goes_on_in_fp32_and_says_so(course, 
         ("multi30k", 3, None, [3]),
     ],
 )
-def test_how_many_threads_a_training_takes(monkeypatch, here, data, named, everywhere, taken):
+def test_train_chooses_its_number_of_threads(monkeypatch, here, data, named, everywhere, taken):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     monkeypatch.setattr("course_utils.training.loop.train", lambda *given, **more: SimpleNamespace())
@@ -225,7 +225,7 @@ def test_ctrl_c_ends_a_run_that_resume_takes_up(course, complaint, here):
 
 @pytest.mark.thorough
 @posix
-def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_starts_again(here):
+def test_ctrl_c_stops_all_processes_and_resume_starts_as_many(here):
     code, printed, said = train_elsewhere("transformer", *LONG, "--processes", 2, ctrl_c=True)
     assert code == 130 and all(line.startswith("Epoch ") for line in said.splitlines())
     assert printed.count("Run folder: a run\n") == 1
@@ -238,14 +238,14 @@ def test_the_command_starts_processes_which_ctrl_c_stops_together_and_resume_sta
 
 @pytest.mark.thorough
 @posix
-def test_what_is_wrong_in_every_process_is_said_once(here):
+def test_train_prints_an_error_of_every_process_only_once(here):
     before = sorted(Path("runs").iterdir())
     code, _, said = train_elsewhere("seq2seq", *TINY, "--set", "world.order=mars", "--processes", 2)
     assert code == 2 and re.fullmatch(r"course: order must be one of .*, not 'mars'\n", said)
     assert sorted(Path("runs").iterdir()) == before
 
 
-def test_there_is_a_process_for_each_gpu_unless_told_otherwise(monkeypatch):
+def test_train_starts_a_process_per_gpu_unless_told_otherwise(monkeypatch):
     assert processes.how_many(None, "auto") == 1 or torch.cuda.device_count() > 1
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
@@ -261,7 +261,7 @@ def test_there_is_a_process_for_each_gpu_unless_told_otherwise(monkeypatch):
 
 
 # --- course translate
-def test_lines_in_lines_out(course, monkeypatch):
+def test_translate_writes_one_line_for_each_line(course, monkeypatch):
     model, subwords = serialization.load_model("runs/attention-world-1")
     texts = [" ".join(line.split()) for line in SOURCES.split("\n")]
     expected = translate.translate(model, subwords, texts)
@@ -291,7 +291,7 @@ def stranger(folder, about=None, **config):
 
 
 @pytest.mark.parametrize("about", [None, ["x"], {"settings": None}, {"settings": "\x1b[31m"}])
-def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypatch, about):
+def test_text_from_a_strangers_model_never_moves_the_terminal(course, here, monkeypatch, about):
     said = stranger(here / "theirs", about)
     alignment = translate.Alignment(["a\x1b[1m"], ["\x1b[31mred", "c\nd"], np.full((2, 1), 0.5))
     monkeypatch.setattr(translate, "translate", lambda model, subwords, texts, **more: [f"{said}\nx"] * len(texts))
@@ -315,7 +315,7 @@ def test_nothing_of_a_strangers_model_moves_the_terminal(course, here, monkeypat
         ({"data": "multi30k", "pair": "../../etc"}, "pair must be one of en-de"),
     ],
 )
-def test_the_settings_of_a_strangers_model_are_measured_on_or_told(complaint, here, settings, words):
+def test_evaluate_refuses_bad_settings_of_a_strangers_model(complaint, here, settings, words):
     stranger(here / "theirs", {"settings": settings})
     assert words in complaint("evaluate", "--model", "theirs")
 
@@ -325,7 +325,7 @@ def test_words_are_separated_by_single_spaces():
     assert list(_trained.lines("lines.txt")) == ["the old dogs", "", "\ufeffx y"]
 
 
-def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, capsys):
+def test_translate_answers_each_line_at_once_in_a_terminal(monkeypatch, capsys):
     lines, heard = iter([b"dogs saw\n", b"\n", b"dogs\n"]), []
 
     class Keyboard:
@@ -339,7 +339,7 @@ def test_in_a_terminal_each_line_is_asked_for_and_answered_at_once(monkeypatch, 
     assert "Ctrl-D" in heard[0].err and all(answers.err.endswith("> ") for answers in heard)
 
 
-def test_without_a_name_the_courses_model_translates(course, complaint, here, monkeypatch, runs):
+def test_translate_uses_the_courses_model_where_none_is_named(course, complaint, here, monkeypatch, runs):
     assert "no model was named: name one of runs/attention-world-1, runs/seq2seq-world-1" in complaint("translate")
     shutil.copytree("runs/attention-world-1", here / "shipped" / "transformer-en-de")
     monkeypatch.setattr(serialization, "PRETRAINED", here / "shipped")
@@ -349,7 +349,7 @@ def test_without_a_name_the_courses_model_translates(course, complaint, here, mo
     assert "name one of transformer-en-de, runs/attention-world-1" in complaint("translate", "--model", "none")
 
 
-def test_words_that_the_courses_model_has_hardly_ever_read_are_named(course, monkeypatch):
+def test_translate_names_words_that_the_model_hardly_ever_read(course, monkeypatch):
     monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
     course(
         "translate",
@@ -367,7 +367,7 @@ def test_words_that_the_courses_model_has_hardly_ever_read_are_named(course, mon
     assert course.said == ""
 
 
-def test_the_words_of_captions_are_those_that_translators_have_learned_from():
+def test_caption_words_are_those_that_translators_learned_from():
     try:
         captions = load_multi30k("train", "en-de").sources
     except DataError as error:
@@ -419,12 +419,12 @@ def test_the_words_of_captions_are_those_that_translators_have_learned_from():
         ("", "", []),
     ],
 )
-def test_what_may_be_translated_badly_is_warned_of(text, translation, parts):
+def test_warnings_name_what_may_be_translated_badly(text, translation, parts):
     warnings = out_of_vocabulary.warnings_of(text, translation, "de")
     assert len(warnings) == len(parts) and all(part in warning for part, warning in zip(parts, warnings, strict=True))
 
 
-def test_a_text_begins_with_a_small_letter_where_the_model_has_hardly_ever_read_a_capital(monkeypatch):
+def test_a_rare_capital_at_the_start_of_a_text_becomes_small(monkeypatch):
     monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
     _, subwords = serialization.load_pretrained("transformer-en-de")
     for text, read in (
@@ -620,7 +620,7 @@ def test_the_options_choose_other_data(course, monkeypatch):
     ],
 )
 @pytest.mark.skipif(torch.cuda.is_available(), reason="some sentences are about a machine without a GPU")
-def test_what_is_wrong_is_said_in_one_sentence(complaint, here, monkeypatch, command, words):
+def test_misused_translation_commands_fail_in_one_sentence(complaint, here, monkeypatch, command, words):
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: False)
     Path("file").write_text("dogs\n")
     shutil.copytree("runs/attention-world-1", "damaged")
@@ -653,7 +653,7 @@ def test_a_line_that_is_not_utf8_is_named(complaint):
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 256])
-def test_a_line_too_long_is_named_and_left_empty_and_the_others_are_translated(course, monkeypatch, chunk):
+def test_translate_names_and_skips_only_the_line_too_long(course, monkeypatch, chunk):
     monkeypatch.setattr(translate_command, "CHUNK", chunk)
     model = ("--model", "runs/transformer-world-1")
     expected = course("translate", *model, typed=b"dogs\n\nmy house\n\ndogs\n")
@@ -665,7 +665,7 @@ def test_a_line_too_long_is_named_and_left_empty_and_the_others_are_translated(c
 
 
 # --- what the commands compute
-def test_alignment_error_rate_by_hand():
+def test_alignment_error_rate_equals_values_computed_by_hand():
     # What they say: (1, 0), (0, 1), (1, 2) and (0, 0).
     weights = [np.array([[0.1, 0.9], [0.6, 0.4], [0.2, 0.8]]), np.array([[1.0]])]
     links = [[(1, 0), (1, 1), (1, 2)], [(0, 0), (0, 0)]]
@@ -679,14 +679,14 @@ def test_alignment_error_rate_by_hand():
         scores.alignment_error_rate(weights, links[:1])
 
 
-def test_shares_of_what_is_exactly_right():
+def test_exact_shares_counts_right_sentences_and_words():
     assert scores.exact_shares(["a b c", "d e"], ["a b c", "d e"]) == (1, 1)
     assert scores.exact_shares(["a b c", "d x"], ["a b c", "d e"]) == (1 / 2, 4 / 5)
     assert scores.exact_shares(["a b", "a b c d", ""], ["a b c", "a b c", "a"]) == (0, 5 / 8)
     assert scores.exact_shares([], []) == (0, 0)
 
 
-def test_one_missing_word_does_not_make_the_later_ones_wrong_in_order():
+def test_share_in_order_counts_the_words_after_a_missing_one():
     assert scores.share_in_order(["b c d e"], ["a b c d e"]) == 4 / 5
     assert scores.share_in_order(["a x c b", "a"], ["a b c", "a"]) == 3 / 5  # a c or a b, and a
     assert scores.share_in_order(["a b a b"], ["b a"]) == 2 / 4
@@ -699,7 +699,7 @@ def untrained(kind, subwords):
 
 
 @pytest.mark.parametrize("kind", ["attention", "transformer"])
-def test_reading_its_own_translation_a_model_attends_as_when_it_wrote_it(kind):
+def test_align_gives_the_attention_of_the_translation_itself(kind):
     pairs = generate_translations(20, 5)
     subwords = Subwords.words(pairs.sources + pairs.targets)
     model = untrained(kind, subwords)
@@ -712,7 +712,7 @@ def test_reading_its_own_translation_a_model_attends_as_when_it_wrote_it(kind):
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
 
 
-def test_a_words_attention_is_the_mean_of_its_subwords_on_the_sum_of_the_others():
+def test_align_averages_query_subwords_and_sums_key_subwords():
     pairs = generate_translations(70, 5)
     subwords = Subwords.train(pairs.sources + pairs.targets, 300)
     model = untrained("attention", subwords)

@@ -56,7 +56,7 @@ def lesson(folder):
 
 
 @pytest.mark.thorough
-def test_a_notebook_alone_installs_the_course_and_runs_to_the_end(tmp_path):
+def test_a_lone_notebook_installs_the_course_and_runs_to_the_end(tmp_path):
     # One test for both notebooks: they share the environment, and tests run in parallel.
     (ROOT / "build").mkdir(exist_ok=True)
     with FileLock(ROOT / "build" / "colab-venv.lock"):

@@ -268,7 +268,7 @@ SHOWN = ("04.two_projections", "07.beam_search", "12.encoder_layer")  # readings
 
 
 @pytest.mark.parametrize("task", READ, ids=lambda task: task.id)
-def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
+def test_a_reading_that_is_not_returned_is_told_in_a_sentence(task):
     assert (task.mismatch_function is None) == (task.id in SHOWN)
     expected = expected_on(task, 0)
     for mistake in () if task.id in SHOWN else task.mistakes:
@@ -277,7 +277,7 @@ def test_a_reading_that_nobody_has_returned_is_told_in_a_sentence(task):
             assert not found or found.expected is None and "expected" not in found.text, found
 
 
-def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():
+def test_nan_everywhere_is_told_with_both_of_its_causes():
     for answer in (in_one_pass(ahead=True), in_one_pass(factor=lambda old, new: (new - old).exp())):
         message = report_on("22.one_pass_attention", answer).message
         assert "fetch one ahead" in message and "wrong way round" in message and "You keep the blocks" not in message, (
@@ -285,7 +285,7 @@ def test_what_is_nan_everywhere_may_have_two_causes_and_both_are_told():
         )
 
 
-def test_a_state_may_be_cut_off_where_the_weights_learn_all_the_same():
+def test_a_detached_state_passes_where_the_weights_still_learn():
     assert report_on("14.next_look", look(old=torch.detach)).state == "passed"
 
 
@@ -316,7 +316,7 @@ OVERFLOWS = [
 
 
 @pytest.mark.parametrize(("task", "mistake"), OVERFLOWS, ids=lambda each: getattr(each, "id", None))
-def test_numbers_too_large_for_exp_cost_no_point_where_no_lesson_teaches_them(task, mistake):
+def test_overflow_in_exp_costs_no_point_unless_it_is_taught(task, mistake):
     expected = expected_on(task, 0)
     for place, case in enumerate(expected.cases):
         found = first_failure(task, expected, place, expected.of_mistake(mistake, place))

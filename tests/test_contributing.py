@@ -73,7 +73,7 @@ def run(course, command):
 
 
 @pytest.mark.thorough
-def test_changing_a_lesson(course):
+def test_the_walk_through_for_changing_a_lesson_works(course):
     before = (course / "notebooks" / "01_bag_of_words.ipynb").read_bytes()
     printed = carry_out(course, "Change a lesson")
     assert "wrote notebooks/00_start_here.ipynb" in printed
@@ -82,7 +82,7 @@ def test_changing_a_lesson(course):
 
 
 @pytest.mark.thorough
-def test_changing_a_task(course):
+def test_the_walk_through_for_changing_a_task_works(course):
     printed = carry_out(course, "Change a task")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
     assert "up to 10 minutes" in (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
@@ -91,16 +91,16 @@ def test_changing_a_task(course):
 
 
 @pytest.mark.thorough
-def test_adding_a_task(course):
+def test_the_walk_through_for_adding_a_task_works(course):
     printed = carry_out(course, "Add a task in ten minutes")
     assert re.search(r"\b\d+ passed", printed) and "failed" not in printed
     exercise = (course / "exercises" / "00_start_here_exercises.ipynb").read_text(encoding="utf-8")
     assert "def mean_vector" in exercise and "values.mean(0)" not in exercise
-    assert '"00.mean_vector"' in (course / "course_lessons" / "answers.json").read_text(encoding="utf-8")
+    assert '"00.mean_vector"' in (course / "course_lessons" / "solutions.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.thorough
-def test_adding_a_lesson(course):
+def test_the_walk_through_for_adding_a_lesson_works(course):
     printed = carry_out(course, "Add a lesson")
     assert all(f"wrote {file_of(folder, '98_example')}" in printed for folder in FOLDERS)
     assert "[98 An example](notebooks/98_example.ipynb)" in (course / "README.md").read_text(encoding="utf-8")
@@ -110,7 +110,7 @@ def test_adding_a_lesson(course):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_prints_as_a_whole_file_passes_the_style_check(page):
+def test_files_printed_whole_on_a_page_pass_the_style_check(page):
     for language, how, name, text in BLOCK.findall((ROOT / page).read_text(encoding="utf-8")):
         if (language, how) == ("python", "write"):
             for check in (["check"], ["format", "--check"]):

@@ -22,7 +22,7 @@ def model(request):
     return Assembled(*layers, 11, width=12, heads=3, hidden=7, norm_first=request.param).double().eval()
 
 
-def test_neither_later_words_nor_padding_matter(model):
+def test_logits_ignore_later_words_and_padding(model):
     logits = model(SOURCE, TARGET)
     later = TARGET.clone()
     later[0, 1:] = 3
@@ -37,7 +37,7 @@ def test_neither_later_words_nor_padding_matter(model):
     ("source", "sentence"),
     [([[0, 0]], "has no word"), ([[4, 11]], "0 to 10|vocabulary"), ([[4, -1]], "0 to 10|vocabulary")],
 )
-def test_bad_input_is_told(model, source, sentence):
+def test_bad_input_is_refused_in_a_sentence(model, source, sentence):
     with pytest.raises(CourseError, match=sentence):
         model(torch.tensor(source), torch.tensor([[1]]))
 
@@ -118,7 +118,7 @@ def pairs_of_attention(theirs, ours):
     yield from _parameter_pairs(theirs.W_O, ours.output)
 
 
-def test_the_model_on_the_page_computes_what_the_courses_own_does(lesson):
+def test_the_model_on_the_page_computes_what_the_courses_does(lesson):
     model = untrained(lesson, N=3)
     fast = from_lesson(model)
     torch.testing.assert_close(fast(SOURCE, TARGET), model(SOURCE, TARGET), rtol=0, atol=1e-12)

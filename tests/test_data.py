@@ -164,7 +164,7 @@ def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, cap
 
 
 @pytest.mark.parametrize(("way", "attempts"), [("good/", 1), ("recovers", 2)])
-def test_a_mirror_address_replaces_the_publisher_and_is_asked_twice(server, monkeypatch, way, attempts):
+def test_a_mirror_replaces_the_publisher_and_is_asked_twice(server, monkeypatch, way, attempts):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
     assert fetch(PATH).read_bytes() == WORDS
     assert server.served == [f"/{way.strip('/')}/{PATH}"] * attempts
@@ -199,7 +199,7 @@ def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
     assert files_below(tmp_path) == []
 
 
-def test_no_network_is_said_and_a_damaged_file_in_the_cache_is_never_returned(monkeypatch, tmp_path):
+def test_fetch_offline_says_so_and_returns_no_damaged_file(monkeypatch, tmp_path):
     damaged = write(tmp_path / "cache", WORDS[:-1])
     message = fetch_error()
     assert "can't be reached" in message
@@ -207,7 +207,7 @@ def test_no_network_is_said_and_a_damaged_file_in_the_cache_is_never_returned(mo
     assert files_below(tmp_path) == [damaged]
 
 
-def test_a_look_up_that_hangs_does_not(monkeypatch):
+def test_a_look_up_that_hangs_is_given_up(monkeypatch):
     # Offline, looking up a host's name may take much longer than any time limit of requests.
     monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
     monkeypatch.setenv("COURSE_DATA_MIRROR", "http://data.invalid")
@@ -220,7 +220,7 @@ def test_a_look_up_that_hangs_does_not(monkeypatch):
     assert time.monotonic() - start < 45
 
 
-def test_what_cannot_be_fetched_at_all(server, monkeypatch, tmp_path):
+def test_fetch_explains_what_it_cannot_fetch(server, monkeypatch, tmp_path):
     assert PATH in fetch_error("toy/other.txt")
     for mirror in ("http://", "http://[broken", "https://a b.invalid"):
         monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
@@ -232,9 +232,7 @@ def test_what_cannot_be_fetched_at_all(server, monkeypatch, tmp_path):
 
 # --- the cache
 @pytest.mark.parametrize("content", [b"", WORDS[:-1] + b"!"])
-def test_a_damaged_file_in_the_cache_is_fetched_anew_and_an_intact_one_needs_no_writing(
-    server, monkeypatch, tmp_path, content
-):
+def test_fetch_replaces_a_damaged_file_and_reads_an_intact_one(server, monkeypatch, tmp_path, content):
     file = write(tmp_path / "cache", content)
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
     assert fetch(PATH) == file
@@ -243,7 +241,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_anew_and_an_intact_one_needs_no_
     assert fetch(PATH) == file
 
 
-def test_a_cache_that_cant_be_written_is_replaced_by_a_temporary_one(server, monkeypatch, tmp_path, capsys):
+def test_a_temporary_cache_replaces_one_that_cannot_be_written(server, monkeypatch, tmp_path, capsys):
     # Below a file no folder can be made, not even by root.
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "file" / "cache"))
@@ -266,7 +264,7 @@ print(download.fetch({PATH!r}).read_bytes().count(b"great"))
 """
 
 
-def test_two_at_once_on_a_cold_cache(server, monkeypatch, tmp_path):
+def test_two_fetches_at_once_fill_a_cold_cache(server, monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/together")
     with ThreadPoolExecutor(2) as pool:
         assert [file.read_bytes() for file in pool.map(fetch, [PATH] * 2)] == [WORDS] * 2
@@ -305,7 +303,7 @@ def test_a_folder_mirror_is_read_in_place_checked_and_not_mended(monkeypatch, tm
     assert "can't be read" in fetch_error()
 
 
-def test_where_says_where_data_come_from(monkeypatch, tmp_path):
+def test_the_source_of_data_is_named(monkeypatch, tmp_path):
     assert where() == f"cache folder {tmp_path / 'cache'}"
     monkeypatch.setenv("COURSE_DATA_MIRROR", "https://data.invalid/course/")
     assert where() == "mirror address https://data.invalid/course"
@@ -327,7 +325,7 @@ def test_load_sst2_reads_rows(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("load", [load_sst2, load_reviews])
-def test_a_split_that_is_none(load):
+def test_an_unknown_split_or_data_set_is_refused(load):
     with pytest.raises(CourseError, match="split must be one of train, dev, test, not 'validation'"):
         load("validation")
     with pytest.raises(CourseError, match="prefer must be sst2 or generated, not 'imdb'"):
@@ -358,18 +356,20 @@ def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
     assert isinstance(load_reviews("dev", prefer="generated"), GeneratedReviews)
 
 
-def test_load_captions_gives_captions_or_the_toy_language_and_says_so(monkeypatch, capsys):
+def test_load_captions_falls_back_on_a_toy_language_and_says_so(monkeypatch, capsys):
     with monkeypatch.context() as patch:
         patch.setattr(loading, "load_multi30k", lambda split: Pairs([f"a dog, {split}"], ["ein hund"]))
-        assert [load_captions(split).sources for split in ("train", "val")] == [["a dog, train"], ["a dog, val"]]
+        sources = [load_captions(split).sources for split in ("train", "val", "test")]
+        assert sources == [["a dog, train"], ["a dog, val"], ["a dog, test_2016_flickr"]]
     assert capsys.readouterr().out == ""
     loading._load_captions.cache_clear()
-    toys = {split: load_captions(split) for split in ("train", "val")}
+    toys = {split: load_captions(split) for split in ("train", "val", "test")}
     assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
+    assert truth(toys["test"].sources) == toys["test"].targets != toys["val"].targets
     said = capsys.readouterr().out
     assert said.count("\n") == 1 and "toy language" in said
-    with pytest.raises(CourseError, match="split must be train or val, not 'test'"):
-        load_captions("test")
+    with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
+        load_captions("dev")
     loading._load_captions.cache_clear()
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     with pytest.raises(DataError):
@@ -410,7 +410,7 @@ def test_the_registry_names_files_at_a_fixed_commit():
 
 
 @pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
-def test_sst2_itself(real_data, split, size, positive):
+def test_sst2_has_its_known_sizes_labels_and_negations(real_data, split, size, positive):
     reviews = load_reviews(split)
     assert reviews.name == f"SST-2 {split}"
     assert len(reviews) == len(reviews.labels) == len(reviews.negated) == size
@@ -430,7 +430,7 @@ def mixed(n=4000, seed=7):
     return generate_reviews(n, seed, negation=0.4, contrast=0.3)
 
 
-def test_the_truth_follows_from_the_words():
+def test_the_truth_of_a_review_follows_from_its_words():
     # Told again from the words alone: what the generator says of a review must be what is in it.
     reviews = mixed()
     assert len(reviews) == len(reviews.kind) == len(reviews.scope) == 4000 and len(generate_reviews(0, 0)) == 0
@@ -482,7 +482,7 @@ def test_the_same_seed_gives_the_same_reviews_and_another_others():
 
 @pytest.mark.parametrize("name", ["negation", "contrast"])
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_outside_0_to_1(name, share):
+def test_a_share_outside_0_to_1_is_refused(name, share):
     with pytest.raises(CourseError, match=f"{name} is a share"):
         generate_reviews(10, 0, **{name: share})
 
@@ -503,7 +503,7 @@ def bag_of_words_ceiling(reviews):
 
 
 @pytest.mark.parametrize("negation", [0.2, 0.3, 0.5, 0.8])
-def test_fact_a_the_ceiling_of_a_bag_of_words(negation):
+def test_fact_a_the_ceiling_of_a_bag_of_words_is_reached(negation):
     reviews = generate_reviews(4000, 5, negation)
     ceiling = bag_of_words_ceiling(reviews)
     assert ceiling == pytest.approx(1 - min(negation, 1 - negation) / 2, abs=0.02)
@@ -514,7 +514,7 @@ def test_fact_a_the_ceiling_of_a_bag_of_words(negation):
     assert negation > 0.5 or accuracy == pytest.approx(ceiling, abs=0.02)
 
 
-def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
+def test_fact_b_contrast_pairs_share_bags_but_not_labels():
     first, second = contrast_pairs(1000, 4)
     for one, other in zip(first.sentences, second.sentences, strict=True):
         assert one != other
@@ -529,7 +529,7 @@ def test_fact_b_contrast_pairs_hold_the_same_bag_with_opposite_labels():
     assert 400 < first.labels.sum() < 600  # both orders occur
 
 
-def test_four_cases_share_their_neutral_words_and_no_sum_gets_all_four_right():
+def test_four_cases_share_neutral_words_and_defeat_any_sum():
     cases = four_cases(50, seed=3)
     for i in range(0, len(cases), 4):
         bags = [sorted(set(words) - {"not", *POSITIVE, *NEGATIVE}) for words in cases.sentences[i : i + 4]]

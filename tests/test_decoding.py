@@ -140,7 +140,7 @@ def test_a_sentence_is_translated_alike_in_every_batch(seed, width, alpha):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
-def test_the_search_is_over_when_nothing_open_can_win_and_not_before(alpha):
+def test_beam_search_stops_once_no_open_hypothesis_can_win(alpha):
     """A search that has to go on to the limit, to find more hypotheses than there are, finds none better."""
     model, source = Toy(7), sources(7, 11)
     found = beam_search(model, source, 7, alpha, longest=50)
@@ -179,7 +179,7 @@ def test_sentences_that_are_done_leave_the_batch():
         assert model.rows_computed <= most
 
 
-def test_a_sentence_may_be_twice_its_source_and_ten_more_by_default():
+def test_translations_may_be_twice_their_source_plus_ten_tokens():
     model = Toy(2)
     source = torch.tensor([[5, 4, 5, EOS], [5, EOS, PAD, PAD]])
     model.step = lambda tokens, memory, state: (torch.eye(V)[5].expand(*tokens.shape, V) * 99, state, None)
@@ -231,7 +231,7 @@ def test_logits_that_are_no_numbers_are_named():
             decode(model, sources(0, 3))
 
 
-def test_nothing_to_translate():
+def test_decoders_accept_no_sentences_but_refuse_padding_alone():
     model = Toy(0)
     none = torch.zeros(0, 5, dtype=torch.long)
     assert greedy(model, none) == beam_search(model, none) == translate_all(model, []) == []
@@ -264,7 +264,7 @@ def test_impossible_options_are_named(wrong, message):
     width=st.sampled_from([1, 3]),
     longest=st.sampled_from([None, 3]),
 )
-def test_many_sentences_come_back_in_their_order(lengths, batch, width, longest):
+def test_translate_all_returns_many_sentences_in_their_order(lengths, batch, width, longest):
     model = Toy(6, vocabulary=11, scale=1.0)
     generator = torch.Generator().manual_seed(len(lengths))
     rows = [torch.randint(EOS + 1, 11, (length,), generator=generator).tolist() for length in lengths]
@@ -279,7 +279,7 @@ def test_many_sentences_come_back_in_their_order(lengths, batch, width, longest)
                 assert translation.score == pytest.approx(alone.score, abs=1e-9)
 
 
-def test_a_translation_never_outgrows_the_positions_of_a_transformer():
+def test_a_translation_never_outgrows_a_transformers_positions():
     torch.manual_seed(0)
     model = Transformer(23, width=8, heads=2, hidden=8, encoder_layers=1, decoder_layers=1, longest=11)
     rows = [[5, 6, 7, 8, 9, 10, 11]]  # twice 8 and 10 are more than 11

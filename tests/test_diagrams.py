@@ -95,7 +95,7 @@ def test_every_tip_has_an_area(shown):
 
 
 @pytest.mark.parametrize("shown", ALL.values(), ids=ALL)
-def test_its_words_name_every_box_and_what_is_new(shown):
+def test_a_diagrams_description_names_every_box_and_what_is_new(shown):
     for box in shown.boxes:
         name, _, note = box.text.replace("*", "").partition(": ")
         for words in (name, note):
@@ -106,7 +106,7 @@ def test_its_words_name_every_box_and_what_is_new(shown):
     assert "*" not in shown.description
 
 
-def test_words_and_marks_of_what_is_new():
+def test_new_parts_are_marked_in_the_words_and_in_the_picture():
     shown = diagrams.attention(new=["queries"])
     assert shown.description.endswith("New here: queries (Q).") and shown.svg.count(">new<") == 1
     assert "New here" not in diagrams.attention().description and ">new<" not in diagrams.attention().svg
@@ -245,7 +245,7 @@ def placed(*sizes, names="abcdefgh"):
     return draw, [draw.step(name, name, *size) for name, size in zip(names, sizes, strict=False)]
 
 
-def test_a_row_is_as_wide_as_the_diagram_and_its_columns_share_its_height():
+def test_a_row_fills_the_width_and_its_columns_share_its_height():
     _, (a, b, c, d) = placed((100, 60), (80, 40), (60, 40), (120, 200))
     row(a, [b, c, None], d, y=30)
     assert (a.x, d.right) == (EDGE, WIDTH - EDGE) and a.middle == d.middle == 130
@@ -274,7 +274,7 @@ def test_an_arrow_finds_its_way():
     ]
 
 
-def test_a_chain_of_columns_leads_side_by_side_and_from_and_to_all():
+def test_a_chain_joins_columns_side_by_side_and_from_and_to_all():
     draw, (a, b, c, d, e, f) = placed(*6 * [(60, 40)])
     row(a, *columns_of([b, d], [c, e]), f)
     draw.chain(a, [b, c], [d, None], f, words=["all", ["one", "two"]], shapes=["", "", "S"])
@@ -292,7 +292,7 @@ def test_a_diagram_begins_at_its_upper_edge():
     assert shown.svg.count('height="112"') == 1
 
 
-def test_nothing_overlaps_or_is_cut_off(chromium):
+def test_parts_of_a_diagram_neither_overlap_nor_are_cut_off(chromium):
     assert crowded(chromium, (shown.svg for shown in ALL.values())) == []
 
 

@@ -100,7 +100,7 @@ def test_the_readme_is_a_first_page():
     assert len(LINK.sub(r"\2", text).split()) <= 700
 
 
-def test_each_picture_says_what_it_shows_and_is_small_in_every_form():
+def test_readme_pictures_have_alternative_text_and_are_small():
     pictures = re.findall("<picture>.*?</picture>", page("README.md"), re.DOTALL)
     assert all(len(re.search('alt="(.*?)"', picture)[1].split()) > 30 for picture in pictures)
     forms = re.findall('src(?:set)?="(.*?)"', "".join(pictures))
@@ -111,7 +111,7 @@ def test_each_picture_says_what_it_shows_and_is_small_in_every_form():
     assert there == set(forms)
 
 
-def test_the_container_has_a_python_that_the_course_supports_and_runs_make():
+def test_the_container_has_a_supported_python_and_runs_make():
     container = json.loads(page(".devcontainer/devcontainer.json"))
     _, _, version = container["image"].rpartition(":")
     assert PYTHONS[0] <= tuple(map(int, version.split("."))) <= PYTHONS[1]
@@ -119,7 +119,7 @@ def test_the_container_has_a_python_that_the_course_supports_and_runs_make():
     assert container["containerEnv"]["PIP_EXTRA_INDEX_URL"] in page("README.md")
 
 
-def test_how_to_cite():
+def test_the_citation_file_agrees_with_the_project():
     cited = yaml.safe_load(page("CITATION.cff"))
     assert cited["cff-version"] == "1.2.0" and cited["type"] == "software" and cited["message"]
     (author,) = cited["authors"]
@@ -146,12 +146,12 @@ def test_no_page_is_written_for_one_machine():
 QUOTED_FROM_ELSEWHERE = {
     *("concat", "may attend", "may be seen", "On the Properties of Neural Machine Translation"),
     *("le chien", "transformer-gpu-en-de"),
-    *("must not be seen", "Is Mary in the kitchen?", "n't", "never"),
+    *("must not be seen", "Is Mary in the kitchen?", "never", "SetFit/sst2", "bentrevett/multi30k"),
     "great , not awful",
 }
 
 
-def test_what_a_lesson_quotes_stands_in_its_code_or_in_a_stored_output():
+def test_quotations_in_a_lesson_are_in_its_code_or_its_outputs():
     """So that a sentence about “smomu” is noticed when the model writes something else."""
     quoted, not_shown = 0, set()
     for path in sorted(ROOT.glob("notebooks/[0-9]*.ipynb")):
@@ -197,7 +197,7 @@ def test_a_file_that_the_code_names_is_there():
             assert any(path.endswith(f"/{named}") for path in paths) or "98" in named, f"{file} names {named}"
 
 
-def test_the_ways_through_the_course_name_parts_of_lessons_and_their_minutes():
+def test_paths_through_the_course_name_parts_and_minutes():
     text = page("docs/paths.md")
     headings = {name[:2]: set() for name in names_in(ROOT, "notebooks")}
     for lesson, known in headings.items():

@@ -155,7 +155,7 @@ def test_a_slip_is_named_at_its_line(task_id, changes, says):
     assert report.state in ("failed", "error") and says in str(report), str(report)
 
 
-def test_a_function_that_calls_itself_is_told_of_pytorchs_where_there_is_one():
+def test_endless_recursion_names_pytorchs_function_if_any():
     said = "your function calls itself endlessly."
     for task_id, after in (
         ("04.dot", " If you mean PyTorch's function of this name, write `torch.dot`."),
@@ -168,7 +168,7 @@ def test_a_function_that_calls_itself_is_told_of_pytorchs_where_there_is_one():
         assert said + after in str(report) and ("PyTorch" in str(report)) == bool(after)
 
 
-def test_what_is_said_of_a_line_is_true_of_it():
+def test_hints_about_a_line_are_true_of_it():
     """A matrix may be turned by `.T`, beside a product of a batch that stops for another reason."""
     report = judge_answer(ATTENTION, altered("03.attention", ("query @ key.mT", "(query @ key[0].T) @ key")))
     assert report.state in ("failed", "error") and "reverses" not in str(report)

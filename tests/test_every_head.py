@@ -21,7 +21,7 @@ def seen():
     return weights_of_heads(model, torch.tensor([[5, 6, 2]]), torch.tensor([[1, 7, 8, 9]]))
 
 
-def test_it_shows_where_each_head_of_each_layer_looks_from_a_word(seen):
+def test_every_head_shows_where_all_heads_look_from_a_word(seen):
     sentence, words, rows = every_head(seen, SOURCE, TARGET, asking=1).rows()
     assert sentence == "decoder to the source: where each head looks from “zwei”, in hundredths"
     assert words == SOURCE
@@ -31,7 +31,7 @@ def test_it_shows_where_each_head_of_each_layer_looks_from_a_word(seen):
         assert row == exact.round().int().tolist() and abs(sum(row) - 100) <= 2
 
 
-def test_the_page_holds_all_three_attentions_and_its_words_can_do_no_harm(seen):
+def test_the_page_holds_three_attentions_and_escapes_its_words(seen):
     page = every_head(seen, SOURCE, TARGET)._repr_html_()
     assert "<b>" not in page and "&lt;b&gt;" in page
     assert page.count("<tr>") == 5 and page.count('scope="row"') == 4
@@ -45,7 +45,7 @@ def test_the_page_holds_all_three_attentions_and_its_words_can_do_no_harm(seen):
     assert [row[i + 1 :] for i, row in enumerate(first)] == [[0] * 3, [0] * 2, [0], []]  # no word sees later ones
 
 
-def test_in_words_it_names_what_each_head_looks_at_most(seen):
+def test_the_text_form_names_what_each_head_looks_at_most(seen):
     lines = str(every_head(seen, SOURCE, TARGET, asking=2)).splitlines()
     weights = seen["source 1"][0, 1, 2]
     assert lines[0].startswith("decoder to the source: where each head looks from “Hunde”")
@@ -61,6 +61,6 @@ def test_in_words_it_names_what_each_head_looks_at_most(seen):
         (SOURCE, TARGET, -1, "asking must be a place from 0 to 3, not -1"),
     ],
 )
-def test_what_does_not_fit_is_told(seen, source, target, asking, said):
+def test_every_head_refuses_inputs_that_do_not_fit(seen, source, target, asking, said):
     with pytest.raises(CourseError, match=said):
         every_head(seen, source, target, asking)

@@ -24,7 +24,7 @@ from course_utils.models.gpt import SwiGLU
 from course_utils.models.transformer import FeedForward
 
 
-def test_gates_and_losses_number_by_number():
+def test_gates_and_losses_equal_their_formulas_number_by_number():
     logits = torch.randn(6, 4, generator=drawn(), dtype=torch.float64)
     gates = logits.softmax(-1)
     outputs, target = torch.randn(6, 4, 3, generator=drawn(1)).double(), torch.randn(6, 3, generator=drawn(2)).double()
@@ -42,7 +42,7 @@ def test_gates_and_losses_number_by_number():
     )
 
 
-def test_what_has_gate_0_has_no_effect():
+def test_experts_with_gate_0_have_no_effect():
     outputs = torch.tensor([[[1.0], [math.nan]]], requires_grad=True)
     mix(outputs, torch.tensor([[1.0, 0.0]])).sum().backward()
     assert outputs.grad.tolist() == [[[1.0], [0.0]]]
@@ -62,7 +62,7 @@ def test_capacity_is_counted_in_the_order_of_the_batch():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_a_layer_of_experts_token_by_token(k):
+def test_a_layer_of_experts_equals_its_sum_token_by_token(k):
     torch.manual_seed(0)
     layer = ExpertsLayer(4, [FeedForward(4, 6) for _ in range(3)], k).double()
     x = torch.randn(2, 5, 4, generator=drawn(), dtype=torch.float64)
@@ -79,7 +79,7 @@ def test_a_layer_of_experts_token_by_token(k):
 
 
 @pytest.mark.thorough
-def test_with_two_experts_a_token_the_layer_is_mixtrals():
+def test_a_layer_with_two_experts_a_token_equals_mixtrals():
     compared = pytest.importorskip(
         "transformers", reason=f"nothing to compare the layer with: {install('compare')}, from Python 3.11 on"
     )

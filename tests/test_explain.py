@@ -58,11 +58,11 @@ def test_the_steps_lead_to_the_right_answer(task):
             if known.at(known.truth, place) is None:  # lists of lists, which stand in no relation
                 assert way.compute(case.args) == expected.truth[place].value, case.name
             else:
-                assert explain._same(known.at(way, place), known.at(known.truth, place)), case.name
+                assert explain._values_agree(known.at(way, place), known.at(known.truth, place)), case.name
 
 
 @pytest.mark.parametrize("task", INTO_FUNCTIONS, ids=lambda task: task.id)
-def test_the_steps_that_look_into_a_function_lead_to_the_right_answer(task):
+def test_steps_that_look_into_a_function_give_the_right_answer(task):
     report = judge_answer(task, task.variant({}))
     assert report.state == "passed", str(report)
 
@@ -122,7 +122,7 @@ def test_two_named_mistakes_are_both_told(task_id, answer, mistakes):
         assert f"“{mistake.sentence}”" in report.message, str(report)
 
 
-def test_everything_else_is_called_right_only_where_it_is():
+def test_a_relation_calls_the_rest_right_only_where_it_is():
     filled = lambda s, m: (s / s.shape[-1] ** 0.5).masked_fill(~m, -1e9).softmax(-1)  # noqa: E731
     told = relation("02.masked_softmax", filled)
     assert told.endswith(
@@ -137,7 +137,7 @@ def test_everything_else_is_called_right_only_where_it_is():
         ("04.dot", lambda s, h: (2 * s @ h.mT, s.add_(1))[0], None, "state. In every case, you return the right scores times 2."),
     ],
 )  # fmt: skip
-def test_an_altered_input_is_told_once_with_a_named_mistake_or_a_relation(task_id, answer, named, says):
+def test_an_altered_input_is_told_once_beside_another_finding(task_id, answer, named, says):
     report = judge_answer(TASKS[task_id], answer)
     assert report.mistake == named and report.message.startswith(f"Your function alters its input {says}"), str(report)
     assert str(report).count("alters its input") == 1, str(report)
@@ -173,12 +173,12 @@ def test_a_relation_that_holds_in_some_cases_only_is_not_told():
 
 
 @pytest.mark.parametrize("task_id", ["00.weighted_sum", "01.sum_vectors", "01.word_polarity", "02.softmax"])
-def test_nan_everywhere_is_not_explained_by_one_of_the_many_ways_to_it(task_id):
+def test_nan_everywhere_is_not_explained_by_one_of_many_causes(task_id):
     nothing = changed(task_id, lambda value: torch.full_like(value, torch.nan))
     assert relation(task_id, nothing) is None
 
 
-def test_two_relations_that_fit_and_differ_elsewhere_are_not_told():
+def test_relations_that_fit_but_differ_elsewhere_are_not_told():
     task = Task("99.x", "x", ("x N", "n"), "y N", ("", "", ""), difficulty=1, importance=1, minutes=1)
     answer = lambda x, n: x * n  # noqa: E731
 

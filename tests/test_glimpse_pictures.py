@@ -8,7 +8,7 @@ from course_utils.figures import pictures
 
 
 @pytest.fixture(autouse=True)
-def _close():
+def close_figures():
     yield
     plt.close("all")
 
@@ -26,7 +26,7 @@ def test_a_glimpse_is_drawn_around_its_location():
     assert ax.get_xlim() == (-0.5, 9.5) and ax.get_ylim() == (19.5, -0.5)
 
 
-def test_coarse_patches_lie_around_the_first_location_and_numbers_beside_their_squares():
+def test_looks_centres_coarse_patches_and_numbers_the_squares():
     pictures.looks(torch.zeros(20, 20), [[0.0, 0.0], [0.0, 0.0]], size=4, wider=(8, 20), number=3)
     ax = plt.gca()
     assert squares(ax)[2:] == [(5.5, 5.5, 8, None), (-0.5, -0.5, 20, None)]

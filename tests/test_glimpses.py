@@ -45,7 +45,7 @@ def test_the_sensor_does_what_its_definition_says():
                     assert patches[k, row, column].item() == pytest.approx(total / 4**k, abs=1e-6)
 
 
-def test_the_corners_of_the_picture():
+def test_corner_places_glimpses_at_the_corner_and_the_middle():
     top, left = corner(torch.tensor([[-1.0, -1.0], [0.0, 0.0]]), height=20, width=10, side=4)
     assert top.tolist() == [-2, 8] and left.tolist() == [-2, 3]
 
@@ -71,7 +71,7 @@ def test_the_model_does_what_its_equations_say():
     assert not looks.locations[:, 0].any()  # first it looks at the centre
 
 
-def test_without_spread_it_looks_at_the_means_and_says_the_same_twice():
+def test_a_model_without_spread_looks_at_the_means_every_time():
     model, image = a_model(), torch.rand(2, 9, 13, generator=drawn())
     first, second = model(image, 4), model(image, 4)
     assert torch.equal(first.logits, second.logits) and torch.equal(first.locations, second.locations)
@@ -79,7 +79,7 @@ def test_without_spread_it_looks_at_the_means_and_says_the_same_twice():
     assert model(image, 1).log_probability.shape == model(image, 1).baseline.shape == (2, 0)
 
 
-def test_it_sees_nothing_but_its_glimpses():
+def test_the_model_sees_nothing_but_its_glimpses():
     model, image = a_model(), torch.rand(1, 40, 40, generator=drawn())
     looks = model(image, 3)
     seen = torch.zeros(40, 40, dtype=torch.bool)
@@ -111,7 +111,7 @@ def test_each_term_of_the_loss_moves_its_own_weights():
     }
 
 
-def test_a_density_by_hand():
+def test_location_log_probability_equals_the_gaussian_by_hand():
     found = location_log_probability(torch.tensor([[0.3, 0.0]]), torch.tensor([[0.1, 0.0]]), 0.2)
     assert found.item() == pytest.approx(-0.5 - math.log(2 * math.pi * 0.04))
 
@@ -150,7 +150,7 @@ def test_bad_input_gets_a_sentence(call, sentence):
         call()
 
 
-def test_what_lies_in_a_box():
+def test_locations_in_a_box_are_found():
     locations = torch.tensor([[0.0, 0.0], [0.0, 0.0], [-0.5, 0.5]])
     assert in_box(locations, torch.tensor([[4, 8], [4, 9], [12, 0]]), 16).tolist() == [True, False, True]
 

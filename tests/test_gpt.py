@@ -55,7 +55,7 @@ def test_surprise_is_what_is_left_open():
     assert found == [1.0, 1.0, 0.0] and sum(surprise("dog", {"cat": 1, "cow": 1, "dog": 2})) == 1.0
 
 
-def test_surprise_of_a_tale_agrees_with_how_often_its_beginning_comes():
+def test_surprise_of_a_tale_fits_how_often_its_beginning_comes():
     """The first 19 characters: the kind and the letter after it say -log2 of how often this beginning is drawn."""
     draw = Random(0)
     beginnings = Counter(tale(draw)[0][:16] for _ in range(20_000))
@@ -142,7 +142,7 @@ def test_a_text_longer_than_the_positions_is_refused():
         small()(some_ids(length=13))
 
 
-def test_pictures_of_the_lesson():
+def test_pictures_of_the_lesson_show_spaces_and_the_causal_mask():
     plots.surprise("a b", {"one": [1.0, 0, 2], "other": [0.5, 1, 1]})
     assert [tick.get_text() for tick in plt.gca().get_xticklabels()] == ["a", "␣", "b"]
     plt.close()
@@ -199,7 +199,7 @@ def test_the_page_trains_in_the_same_way(lesson):
         torch.testing.assert_close(one, other)
 
 
-def test_scores_of_attention_that_looks_at_all_words_alike(lesson):
+def test_induction_scores_of_uniform_attention_are_known(lesson):
     """Weights are one over the words that may be seen, and the last layer copies what its matrices let through."""
     model, scores = lesson.AttentionAlone(2), program("gpt").induction_scores
     with torch.no_grad():

@@ -174,7 +174,7 @@ def test_a_notebook_earns_what_its_checks_said(name, run_all, graded):
     assert result.suspicions == () or "replaces what it is measured with" in result.suspicions[0]
 
 
-def test_a_stub_does_not_remember_its_inputs_for_the_answer_below(graded):
+def test_a_stub_does_not_remember_inputs_for_the_answer_below(graded):
     remembers = (
         "KEPT = []\n\n\ndef padding_mask(lengths, size):\n    KEPT.append(lengths)\n    raise NotImplementedError"
     )
@@ -199,7 +199,7 @@ def test_a_student_reads_of_both_mistakes(graded):
     assert "You divide the scores by √D" in verdict.message and "runs over the queries" in verdict.message
 
 
-def test_what_stands_below_an_import_that_fails_here_is_there(graded):
+def test_definitions_below_a_failing_import_still_exist(graded):
     cells = replaced(
         "causal_mask",
         ("def causal_mask(", "import a_package_of_hers\nFIRST = 0\n\n\ndef causal_mask("),
@@ -294,7 +294,7 @@ def saved_as(how, cells):
     return "\ufeff" * (how == "\ufeff") + text
 
 
-def test_an_answer_may_compute_as_long_in_a_class_as_in_a_notebook():
+def test_answers_may_take_as_long_in_a_class_as_in_a_notebook():
     assert Limits().seconds == signature(check).parameters["seconds"].default
 
 

@@ -101,7 +101,7 @@ def sandboxed(seen):
 
 
 @pytest.mark.parametrize("user, variant", sampling.usually(RUNS, 1), ids=lambda part: part)
-def test_variant_is_tried(seen, user, variant):
+def test_a_variant_of_the_sandbox_is_tried(seen, user, variant):
     run = seen[f"{user}, {variant}"]
     assert "failed" not in run, run.get("failed")
     if "skipped" in run:
@@ -110,7 +110,7 @@ def test_variant_is_tried(seen, user, variant):
         assert run[honest]["states"] == ["passed"] * 4, run[honest]
 
 
-def test_at_least_one_variant_is_tried(seen):
+def test_the_sandbox_is_tried_in_at_least_one_variant(seen):
     assert sandboxed(seen)
 
 
@@ -126,7 +126,7 @@ def test_naive_grader_suffers(seen, name):
 
 
 @pytest.mark.parametrize("name", usually(ATTACKS | ALSO))
-def test_nothing_comes_of_it(seen, name):
+def test_an_attack_gains_nothing_and_costs_little(seen, name):
     tried = {run: each[name] for run, each in sandboxed(seen).items() if name in each}
     assert tried
     for run, result in tried.items():

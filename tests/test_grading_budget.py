@@ -29,7 +29,7 @@ def spend(clock):
     return spend
 
 
-def test_on_a_busy_machine_seconds_count_less(clock, spend):
+def test_seconds_count_less_on_a_busy_machine(clock, spend):
     clock.load, time = 4.0, TimeBudget(Limits(seconds=10, whole=40))
     spend(time, 8)
     assert time.left == 40 - 2
@@ -74,14 +74,14 @@ def test_a_cell_runs_again_for_little_longer_than_before(spend):
     assert time.seconds_for(0, rerun_at_most=10) == 0.5
 
 
-def test_in_a_brief_process_only_cells_that_have_run_are_cut_short(spend):
+def test_a_brief_process_cuts_short_only_cells_that_have_run(spend):
     time = TimeBudget(Limits(seconds=10, whole=40))
     spend(time, 2, cell=0)
     assert time.seconds_for(0, rerun_at_most=10, brief=True) == budget.BRIEF
     assert time.seconds_for(1, rerun_at_most=10, brief=True) == 10
 
 
-def test_only_slow_cells_are_cut_short_when_cells_run_again(spend):
+def test_a_rerun_cuts_short_only_slow_cells(spend):
     time = TimeBudget(Limits(seconds=10, whole=40))
     assert time.rerun_at_most(set()) == 10
     for cell, seconds in enumerate([1, 9, 2, 8]):

@@ -84,7 +84,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
-def test_what_is_wrong_with_overrides_is_one_sentence(tmp_path, text):
+def test_overrides_refuses_a_bad_file_in_one_sentence(tmp_path, text):
     with pytest.raises(CourseError) as refused:
         overrides(tmp_path, text)
     assert WRONG[text] in str(refused.value) and "overrides.csv" in str(refused.value)
@@ -98,7 +98,7 @@ def test_what_is_wrong_with_overrides_is_one_sentence(tmp_path, text):
         ("ada,03.attention,1.5,,", "03.attention is worth 1 points, not 1.5"),
     ],
 )
-def test_what_could_have_no_effect_is_refused(a_class, row, said):
+def test_overrides_without_any_effect_are_refused(a_class, row, said):
     (a_class / "over.csv").write_text(HEADER + row + "\n")
     with pytest.raises(CourseError, match=said):
         grade(a_class, overrides=a_class / "over.csv")
@@ -132,7 +132,7 @@ def grade(folder, **more):
 
 
 @needs_sandbox
-def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
+def test_points_set_by_hand_are_marked_shown_and_kept(a_class):
     grade(a_class)
     before = grades(a_class / "out")
     assert "Lesson 03: Queries, keys, values (777)" in (a_class / "out" / "canvas.csv").read_text()
@@ -167,7 +167,7 @@ def test_what_is_set_by_hand_is_told_apart_shown_and_kept(a_class):
 
 
 @needs_sandbox
-def test_a_name_that_only_begins_like_a_students_is_for_the_instructor_to_look_at(a_class, capsys):
+def test_a_name_beginning_like_a_students_goes_to_the_instructor(a_class, capsys):
     everything_wrong = [code.replace("return", "return 1 and") for code in (PADDING, CAUSAL, ATTENTION)]
     (a_class / "in" / "ada_zzz.ipynb").write_text(notebook("import torch", *everything_wrong))
     table = ["--roster", str(a_class / "roster.csv")]
@@ -272,7 +272,7 @@ def test_answers_in_words_are_collected_read_and_kept(a_class):
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), min_size=1, max_size=3))
 @example(["=1+1", "'=1+1", "''=1+1"])
 @example(["a;=1", "a; =1", "@x", "\uff1d1", '"=1', "-5", " =1", "a,b\nc"])
-def test_a_row_to_read_leads_back_to_its_student_whatever_the_name(tmp_path_factory, texts):
+def test_a_row_to_read_leads_to_its_student_whatever_the_name(tmp_path_factory, texts):
     """As a person does it: points written into the rows, and the rows copied below those of overrides.csv."""
     folder, students = tmp_path_factory.mktemp("read"), {name for text in texts if (name := displayable(text).strip())}
     question = Written("03.why_three", "Why three?", 2)
@@ -315,14 +315,14 @@ WRONG_WORDS = {
 
 
 @pytest.mark.parametrize("text", WRONG_WORDS, ids=range(len(WRONG_WORDS)))
-def test_what_is_wrong_with_a_question_in_words_is_one_sentence(tmp_path, text):
+def test_a_bad_written_question_is_refused_in_one_sentence(tmp_path, text):
     (tmp_path / "class.toml").write_text(text)
     with pytest.raises(CourseError) as refused:
         read_settings(tmp_path / "class.toml")
     assert WRONG_WORDS[text] in str(refused.value)
 
 
-def test_a_question_in_words_is_handed_out_and_its_place_is_no_answer(tmp_path):
+def test_the_place_for_an_answer_in_words_is_no_answer(tmp_path):
     (tmp_path / "class.toml").write_text('[written.03.why_three]\ntext = "Why three vectors?"\n')
     settings = read_settings(tmp_path / "class.toml")
     [path] = release(COURSE, ["03"], tmp_path, settings)

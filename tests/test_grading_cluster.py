@@ -72,9 +72,7 @@ def gradebook(out):
 
 
 @pytest.mark.thorough
-def test_one_worker_killed_and_the_gradebook_is_the_local_ones(
-    submissions, local_cluster, tmp_path, monkeypatch, capfd
-):
+def test_a_killed_worker_does_not_change_the_gradebook(submissions, local_cluster, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(cluster, "BATCH", 2)
     killed, left, add = [], [], Journal.add
 
@@ -198,7 +196,7 @@ def test_batches_hold_plain_values_and_stay_small(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_a_scheduler_that_goes_is_a_sentence_and_the_results_so_far_stay(submissions, monkeypatch):
+def test_a_lost_scheduler_gives_a_sentence_and_keeps_the_results(submissions, monkeypatch):
     monkeypatch.setattr(cluster, "BATCH", 1)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

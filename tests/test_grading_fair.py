@@ -11,7 +11,7 @@ from correct_answers import CORRECT, FILES, exercises_of
 from submissions import wanted
 from tasks import TASKS
 
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
 from course_utils.grading.judging.budget import Limits
@@ -29,7 +29,7 @@ def styles():
             yield f"right {lesson} {i}", [answer_cell(*pair) for pair in chosen], [task_id for task_id, _ in chosen]
     for lesson in sorted({task_id[:2] for task_id in TASKS}):
         ids = [task_id for task_id in TASKS if task_id.startswith(lesson)]
-        yield f"solution {lesson}", [solution_imports(lesson), *(answers()[task_id] for task_id in ids)], ids
+        yield f"solution {lesson}", [solution_imports(lesson), *(solutions()[task_id] for task_id in ids)], ids
 
 
 def answer_cell(task_id, place):
@@ -71,7 +71,7 @@ def known(task, seed):
     return cases, Expected(task, cases)
 
 
-def test_there_are_enough_styles():
+def test_styles_number_at_least_200_and_cover_every_task():
     assert sum(len(ids) for _, ids in STYLES.values()) >= 200
     assert {task_id for _, ids in STYLES.values() for task_id in ids} == set(TASKS)
 
@@ -90,7 +90,9 @@ def assert_right(name, sandbox):
     cells, ids = STYLES[name]
     # Of a test over candidates a seed changes the order alone, and it asks them thousands of times across a pipe.
     runs = [(TASKS[i], seed) for i in ids for seed in sampling.seeds(1, 2 if TASKS[i].candidates else 20)]
-    came = list(sandbox.answers(cells, [wanted(task, known(task, seed)[0], offers=(BORROWED,)) for task, seed in runs]))
+    came = list(
+        sandbox.run_notebook(cells, [wanted(task, known(task, seed)[0], offers=(BORROWED,)) for task, seed in runs])
+    )
     failed, came = came[: -len(runs)], came[-len(runs) :]
     assert not failed
     for (task, seed), answer in zip(runs, came, strict=True):
@@ -102,5 +104,5 @@ def assert_right(name, sandbox):
 def test_a_wrong_answer_does_fail_here(sandbox):
     task = TASKS["04.dot"]
     cases, truth = known(task, 0)
-    (answer,) = sandbox.answers(["def dot(state, hidden):\n    return hidden @ state.mT"], [wanted(task, cases)])
+    (answer,) = sandbox.run_notebook(["def dot(state, hidden):\n    return hidden @ state.mT"], [wanted(task, cases)])
     assert judge(task, cases, answer.outcomes, truth).state == "failed"

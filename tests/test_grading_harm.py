@@ -100,7 +100,7 @@ def lessons_of(folder, out, named=None):
 
 
 @pytest.mark.parametrize("students, stray", [(20, {"s7": 100}), (4, {"s1": 1, "s2": 1})])
-def test_notebooks_of_another_lesson_that_few_hand_in_change_nobodys_possible_points(tmp_path, students, stray):
+def test_a_lesson_that_few_hand_in_changes_no_possible_points(tmp_path, students, stray):
     found, said = lessons_of(a_class(tmp_path / "in", students, **stray), tmp_path / "out")
     assert found == ["03"]
     assert "Those that count: 03." in said and f"lesson 04 by {len(stray)}" in said and "--lessons" in said
@@ -134,7 +134,7 @@ def test_a_large_class_is_asked_in_part_and_each_student_in_part(tmp_path, monke
 
 
 @needs_sandbox
-def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_point(tmp_path, graded_here):
+def test_a_stray_lesson_is_announced_and_costs_nobody_a_point(tmp_path, graded_here):
     folder, begun = a_class(tmp_path / "in", 3, s1=2), []
     done = grade_class(folder, tmp_path / "out", begin=begun.append)
     assert done.lessons == ["03"] and "lesson 04 by 1" in begun[0].why_lessons
@@ -146,7 +146,7 @@ def test_a_stray_lesson_is_told_at_the_start_and_on_the_page_and_costs_nobody_a_
 # What is written
 
 
-def test_no_result_is_a_long_line_whatever_a_notebook_says_of_itself(tmp_path):
+def test_a_result_is_no_long_line_whatever_its_notebook_says(tmp_path):
     loud = "\U0001f600" * 100_000
     said = Result(
         "ab" * 32, "eve", "f" * 4000, "03", loud, (loud,) * 2000, (loud,) * 2000,
@@ -177,7 +177,7 @@ def test_an_exceptions_text_is_no_reason_for_suspicion(grade):
 
 @pytest.mark.thorough
 @needs_sandbox
-def test_results_hold_no_measured_times_process_numbers_addresses_or_chance(grader, grade):
+def test_results_hold_no_times_process_ids_addresses_or_chance(grader, grade):
     cells = (
         "import os, random, numpy, torch\nraise ValueError(f'{os.getpid()} {object()} {random.random()} {numpy.random.rand()} {torch.rand(1)}')",
         "import time\nend = time.process_time() + 15\nwhile time.process_time() < end: pass",
@@ -214,13 +214,13 @@ def test_unpacking_is_bounded():
     assert unpack(pack(whole)).keys() == whole.keys()
 
 
-def test_what_cannot_cross_is_named():
+def test_values_that_cannot_cross_are_named():
     answers = lambda: dict.fromkeys(range(2000)), lambda: torch.ones([1] * 60)  # noqa: E731
     huge, deep = (run(answer, [Case("", ())]) for answer in answers)
     assert (huge[0].value.name, deep[0].value.name) == ("dict of 2,000", "Tensor with 60 axes")
 
 
-def test_properties_are_looked_at_in_values_of_the_right_size_only():
+def test_properties_look_only_at_values_of_the_right_size():
     task, seen = Task("99.x", "x", ("a S",), "b S", ("", "", ""), difficulty=1, importance=1, minutes=1), []
     task.cases(lambda draw: (Case(f"{n}", (torch.arange(1.0, n + 1),)) for n in (2, 3, 4)))
     task.oracle(lambda a: a * 2)
@@ -232,7 +232,7 @@ def test_properties_are_looked_at_in_values_of_the_right_size_only():
 
 
 @needs_sandbox
-def test_a_judge_that_takes_too_long_or_too_much_costs_that_answer_alone(grade, monkeypatch):
+def test_a_judge_that_takes_too_much_costs_that_answer_alone(grade, monkeypatch):
     judged = judge.judge
 
     def slow_or_large(task, *given, **named):
@@ -255,8 +255,8 @@ SAYS = """import sys, torch
 server = sys.modules["course_utils.grading.sandbox.fork_server"]
 server.plain = lambda value: value
 value = {}
-sys.modules["course_utils.learner.notebook"].answers["00.q1"] = (value, 7)
-sys.modules["course_utils.learner.notebook"].answers["00.q2"] = ("b", value)
+sys.modules["course_utils.learner.notebook"].question_replies["00.q1"] = (value, 7)
+sys.modules["course_utils.learner.notebook"].question_replies["00.q2"] = ("b", value)
 """
 NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)"
 
@@ -266,7 +266,7 @@ NESTED = "torch.ones(2)\nfor _ in range(420):\n    value = server.Foreign(value)
     "value",
     ["[torch.rand(900) for _ in range(1000)]", NESTED, "'x' * 10**6", "2**4000", "(1, 2)", "server.Foreign('x')"],
 )
-def test_of_an_answer_to_a_question_only_scalars_are_looked_at(grade, value):
+def test_replies_to_a_question_are_looked_at_only_if_scalar(grade, value):
     began = time.monotonic()
     result = grade(SAYS.format(value), name="00.ipynb")
     assert time.monotonic() - began < timeouts.SECONDS / 10  # a thousand tensors took 80 s
@@ -275,7 +275,7 @@ def test_of_an_answer_to_a_question_only_scalars_are_looked_at(grade, value):
 
 @needs_sandbox
 @pytest.mark.parametrize("error", [RecursionError("too deep"), TimeIsUp()])
-def test_what_the_grader_stumbles_over_is_a_sentence_on_its_page_that_is_kept(grader, grade, monkeypatch, error):
+def test_a_grader_error_becomes_a_sentence_on_a_kept_page(grader, grade, monkeypatch, error):
     def stumble(*_):
         raise error
 
@@ -291,7 +291,7 @@ def test_what_the_grader_stumbles_over_is_a_sentence_on_its_page_that_is_kept(gr
 
 @needs_sandbox
 @pytest.mark.parametrize("error", [OSError(), MemoryError(), sandbox_client.ServerGone()])
-def test_what_this_machine_lacks_for_a_moment_is_tried_again(grader, grade, monkeypatch, error):
+def test_grading_tries_again_what_the_machine_lacks_for_a_moment(grader, grade, monkeypatch, error):
     def lack(*_):
         raise error
 
@@ -362,7 +362,7 @@ def test_the_courses_own_code_is_not_there_to_be_called(grade):
 
 
 @needs_sandbox
-def test_a_copy_of_the_courses_code_earns_nothing_unless_the_instructor_says_so(grade):
+def test_copied_course_code_earns_only_what_instructors_allow(grade):
     copied = "\n".join(inspect.getsource(function) for function in (attention.padding_mask, attention.causal_mask))
     result = grade("import torch\nfrom torch import Tensor", copied)
     found = {v.task: v.borrowed for v in result.verdicts if v.state == "passed"}
@@ -388,7 +388,7 @@ HIDDEN = {
 
 @needs_sandbox
 @pytest.mark.parametrize("how", HIDDEN)
-def test_who_hides_the_courses_own_code_is_worth_a_look(grade, how):
+def test_hiding_the_courses_own_code_is_flagged(grade, how):
     result = grade("import torch\nfrom course_utils.models import attention as course", HIDDEN[how])
     earns = sum(points.points for points in score(result, Settings()))
     told = (*result.suspicions, *result.noticed)
@@ -397,7 +397,7 @@ def test_who_hides_the_courses_own_code_is_worth_a_look(grade, how):
 
 
 @needs_sandbox
-def test_only_imports_that_no_exercise_offers_are_noticed(grade):
+def test_imports_are_noticed_only_where_no_exercise_offers_them(grade):
     offered, more = "import attention as reference", "import attention, causal_mask"
     said = [grade(f"from course_utils.models.attention {names}", CAUSAL) for names in (offered, more)]
     found = [[text for text in result.noticed if "imports what no exercise offers" in text] for result in said]
@@ -426,7 +426,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("code", "said", "suspicious"), WORDS)
-def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
+def test_code_of_honest_notebooks_raises_no_suspicion(code, said, suspicious):
     code = graders._own_code(Notebook((code,), "03"))
     found = [graders._code_sentences(code, patterns) for patterns in (graders.SUSPICIOUS, graders.NOTICED)]
     wanted = [f"The code {said}."] if said else []
@@ -434,14 +434,14 @@ def test_what_honest_notebooks_hold_is_no_suspicion(code, said, suspicious):
 
 
 @needs_sandbox
-def test_a_slow_answer_that_no_interrupt_reaches_is_not_called_a_crash(grader, grade, monkeypatch):
+def test_a_slow_uninterruptible_answer_is_not_called_a_crash(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=1, whole=4))
     result = grade("import torch", "def causal_mask(size):\n    return sum(range(10**12))")
     assert state(result, "03.causal_mask") == "error" and result.suspicions == ()
 
 
 @needs_sandbox
-def test_what_was_altered_is_noticed_and_no_student_reads_it(tmp_path, grader):
+def test_alterations_are_noticed_and_hidden_from_students(tmp_path, grader):
     (released,) = release(COURSE, ["03"], tmp_path, Settings())
     plain = json.loads(released.read_text(encoding="utf-8"))
 
@@ -471,7 +471,7 @@ def test_what_was_altered_is_noticed_and_no_student_reads_it(tmp_path, grader):
 
 
 @pytest.mark.parametrize("lesson", names_in(COURSE, "exercises"))
-def test_what_is_handed_out_is_not_taken_for_altered(lesson, tmp_path):
+def test_notebooks_as_handed_out_are_not_taken_for_altered(lesson, tmp_path):
     paths = [COURSE / file_of("exercises", lesson), *release(COURSE, [lesson], tmp_path, Settings())]
     for path in (*paths, *export(COURSE, [lesson], tmp_path / "nbgrader", Settings())):
         notebook = read_notebook(path, lessons.names_by_lesson())
@@ -489,7 +489,7 @@ def test_an_answer_may_use_a_profiler(grade):
 @pytest.mark.parametrize(
     "task_id", sampling.usually([task.id for of in catalogue.by_lesson().values() for task in of], 12)
 )
-def test_an_answer_may_call_what_its_prompt_offers_and_the_solution_calls_no_more(task_id):
+def test_answers_may_call_offers_and_solutions_call_no_more(task_id):
     task = catalogue.load(task_id)
     report = judge_answer(task, solution_of(task_id))
     assert (report.state, report.borrowed) == ("passed", ()), report
@@ -565,8 +565,8 @@ def test_arguments_and_environment_tell_nothing(in_secret):
 
 
 @needs_sandbox
-def test_of_a_mirror_of_data_sets_these_can_be_read_and_nothing_beside_them(in_secret):
-    """Whoever names a folder too far above the data would else open solutions."""
+def test_a_data_mirror_opens_its_data_sets_and_nothing_else(in_secret):
+    """Otherwise, naming a folder too far above the data would open the solutions."""
     read = "import os\nmirror = os.environ['COURSE_DATA_MIRROR']\nraise ValueError(open(mirror + {!r}).read())"
     assert "what is in it" in in_secret(read.format("/sst2/dev.tsv"))
     assert "PermissionError" in in_secret(read.format("/solutions.txt"))
@@ -647,7 +647,7 @@ def test_no_display_name_merges_two_students(tmp_path, crafted, flat, roster):
     assert roster is None or eves.student not in ("ada", "77")
 
 
-def test_a_files_name_that_a_student_chose_does_not_hide_who_canvas_says_it_is(tmp_path):
+def test_a_chosen_file_name_does_not_hide_who_canvas_says_it_is(tmp_path):
     for name in ("lovelaceada_123_4567_03_99_88_x.ipynb", "eve_99_4568_adalovelace_123_4567_x.ipynb"):
         (tmp_path / name).write_text(notebook(CAUSAL))
     roster = {"a": Person("a", "Ada Lovelace", other={"canvas_id": "123"}), "e": Person("e", "Eve")}
@@ -669,7 +669,7 @@ def test_slow_cells_leave_time_for_answers(grade):
 
 
 @needs_sandbox
-def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(grader, grade, monkeypatch):
+def test_an_answer_exiting_behind_slow_cells_costs_only_itself(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=8))
     ends = "import os\ndef padding_mask(lengths, size):\n    os._exit(0)"
     result = grade("import time, torch\ndef helper(size):\n    return torch.ones(size, size)\ntime.sleep(4)", ends,
@@ -681,7 +681,7 @@ def test_an_answer_that_ends_its_process_behind_slow_cells_costs_only_itself(gra
 @pytest.mark.parametrize(
     "text", ["chr(0xD800)", "chr(0xD800) * 10**5", "'\\0' * 10**5", "'\u00e9' * 10**5", "[chr(0xDFFF)] * 10**5"]
 )
-def test_a_text_of_any_length_and_letters_is_a_wrong_value_and_no_end_of_a_process(grade, text):
+def test_a_text_of_any_kind_is_a_wrong_value_and_ends_no_process(grade, text):
     result = grade(f"def padding_mask(lengths, size):\n    return {text}", CAUSAL)
     assert (states(result)[0], result.suspicions) == ("failed", ())
     assert "a torch.Tensor was expected" in result.verdicts[0].message
@@ -693,7 +693,7 @@ CHECKS = [f'check("03.{name}", {name})' for name in ("padding_mask", "causal_mas
 
 @needs_sandbox
 @pytest.mark.parametrize("answers", [STUBS, [PADDING, "import os; os._exit(0)", CAUSAL, ATTENTION]])
-def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader, grade, monkeypatch, answers):
+def test_cells_of_a_new_process_take_from_the_notebooks_time(grader, grade, monkeypatch, answers):
     """Forty cells of a tenth of a second, around stubs that are called, or an end of the process."""
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=1, whole=6))
     monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
@@ -706,7 +706,7 @@ def test_cells_of_a_process_that_begins_anew_take_from_the_notebooks_time(grader
 
 
 @needs_sandbox
-def test_a_slow_test_over_candidates_exceeds_a_notebooks_time_by_one_answer_at_most(grader, grade, monkeypatch):
+def test_a_slow_test_overruns_its_notebook_by_one_answer_at_most(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=6))
     monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
     took, ask = [], grader.sandbox.ask
@@ -720,14 +720,14 @@ def test_a_slow_test_over_candidates_exceeds_a_notebooks_time_by_one_answer_at_m
 
     monkeypatch.setattr(grader.sandbox, "ask", measured)
     slow = "import time, torch\ndef catch_wrong_attention(candidate):\n    time.sleep(0.9)\n    return good_test(candidate)"
-    good = catalogue.answers()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
+    good = catalogue.solutions()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
     given = "from course_utils.models.attention import attention as reference"
     grade("import torch\n" + given, good, slow)
     assert 6 < sum(took) < 6 + 2 + notebook_run.GRACE  # it was 9.6
 
 
 @needs_sandbox
-def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_its_time(grader, grade, monkeypatch):
+def test_an_answer_stopped_early_is_not_said_to_use_all_its_time(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=3, whole=4))
     monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
     cells = [f"import time\ndef {name}(*args):\n    time.sleep(2.5)" for name in ("padding_mask", "causal_mask")]
@@ -736,7 +736,7 @@ def test_an_answer_that_is_stopped_early_is_not_said_to_have_computed_for_all_it
 
 
 @needs_sandbox
-def test_slow_cells_that_run_again_leave_time_for_the_answers_below(grader, grade, monkeypatch):
+def test_slow_cells_that_run_again_leave_time_for_answers_below(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=6))
     slow = "import time, torch\nfrom course_utils import check\ntime.sleep(1.2)"
     cells = [STUBS[0], 'check("03.padding_mask", padding_mask)', CAUSAL, PADDING, ATTENTION]
@@ -758,7 +758,7 @@ def test_a_limit_goes_on_around_another():
     assert time.monotonic() - began < 30
 
 
-def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path):
+def test_a_students_notebooks_with_most_answers_are_run(tmp_path):
     folder = a_class(tmp_path / "in", 1, s0=30)
     for i in range(40):
         (folder / "s0" / f"03_{i}.ipynb").write_text(
@@ -774,7 +774,7 @@ def test_of_many_notebooks_of_a_student_those_with_most_answers_are_run(tmp_path
     "finished, copy",
     sampling.usually([("03_final", "03_queries"), ("03_queries", "03_queries-checkpoint"), ("b/03", "old/03")], 1),
 )
-def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path, graded_here, finished, copy):
+def test_an_untouched_copy_does_not_replace_the_finished_one(tmp_path, graded_here, finished, copy):
     for name, code in ((finished, CAUSAL), (copy, "def causal_mask(size):\n    raise NotImplementedError")):
         path = tmp_path / "in" / "ada" / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -794,7 +794,7 @@ def test_an_untouched_copy_does_not_stand_in_for_the_finished_notebook(tmp_path,
         "import course_utils.learner.notebook as learner\nfrom course_utils.learner import notebook\nimport torch\n{}",
     ],
 )
-def test_what_stops_a_cell_does_not_cost_the_definitions_in_it(grader, grade, monkeypatch, cell):
+def test_a_stopped_cell_keeps_its_definitions(grader, grade, monkeypatch, cell):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=8))
     assert state(grade(cell.format(CAUSAL)), "03.causal_mask") == "passed"
 
@@ -821,7 +821,7 @@ def test_a_number_of_any_kind_answers_a_question(tmp_path, grader):
 
 
 @needs_sandbox
-def test_of_a_question_it_is_said_which_kind_of_answer_is_wanted(grade):
+def test_feedback_on_a_question_says_which_reply_is_wanted(grade):
     said = {"q1": "0.5", "q2": '"b"', "q3": '""', "q4": "[1]", "q5": "..."}
     checks = "\n".join(f'check("02.{name}", {answer}, seed=7)' for name, answer in said.items())
     result = grade("from course_utils import check", checks, name="02.ipynb")
@@ -876,7 +876,7 @@ def test_a_line_that_no_grading_writes_is_a_sentence(tmp_path, wrong):
         pass
 
 
-def test_folders_that_killed_processes_leave_are_removed_at_the_next_start(tmp_path, monkeypatch):
+def test_folders_left_by_killed_processes_go_at_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(files, "SECONDS_TO_LOCK", -1)
     code = (

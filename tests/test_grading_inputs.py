@@ -25,7 +25,7 @@ from tasks import as_answer
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.compare import KINDS
 from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
@@ -68,14 +68,14 @@ def test_the_courses_own_notebooks_are_read(lesson):
         name = task.answer_name
         assert len(definitions(exercise.cells, name)) == len(definitions(solution.cells, name)) == 1
         assert fingerprint(definition(exercise.cells, name)) == ""
-        code, stored = definition(solution.cells, name, 10**6), answers()[task.id]
+        code, stored = definition(solution.cells, name, 10**6), solutions()[task.id]
         assert fingerprint(code) in (fingerprint(stored), fingerprint(definition((stored,), name))) and fingerprint(
             code
         )
 
 
 @pytest.mark.parametrize("lesson", names_in(ROOT, "exercises"))
-def test_a_lesson_is_refused_in_place_of_its_exercises_and_exercises_never(lesson):
+def test_refuse_the_lesson_refuses_lessons_and_never_exercises(lesson):
     itself, exercise = (read_notebook(ROOT / file_of(folder, lesson), KNOWN) for folder in ("notebooks", "exercises"))
     refuse_the_lesson(exercise)
     questions = tuple(f'check("{question.id}", "a")' for question in catalogue.questions_of(lesson[:2]))
@@ -114,7 +114,7 @@ def test_every_form_of_a_notebook_is_read(tmp_path):
         assert (found.cells, found.lesson, found.remarks) == ((source,), "03", ()), form
 
 
-def test_other_cells_and_outputs_are_ignored(tmp_path):
+def test_read_notebook_ignores_other_cells_and_outputs(tmp_path):
     picture = {"data": {"image/png": "A" * 15_000_000}}
     cells = [
         {"cell_type": "markdown", "source": "def attention(): pass"},
@@ -146,7 +146,7 @@ def test_cells_that_cannot_be_run_are_left_out_alone_and_named(tmp_path):
     assert read(tmp_path, '{"cells": []}').remarks == ("The notebook holds no code cell.",)
 
 
-def test_what_no_text_may_hold_is_replaced(tmp_path):
+def test_read_notebook_replaces_what_no_text_may_hold(tmp_path):
     text = notebook("a = 'Ä\\u0000'").replace("\\\\u0000", "\\u0000\\ud800\\udc00\\udfff")
     (cell,) = read(tmp_path, text).cells
     assert cell == "a = 'Ä\ufffd\U00010000\ufffd'"
@@ -192,7 +192,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("content", REFUSED)
-def test_what_is_no_notebook_is_named_for_what_it_is(tmp_path, content):
+def test_read_notebook_says_what_a_file_is_that_is_no_notebook(tmp_path, content):
     data, said = REFUSED[content]
     with pytest.raises(Unreadable) as refused:
         read(tmp_path, data)
@@ -216,7 +216,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-def test_only_ordinary_files_are_opened(tmp_path):
+def test_read_notebook_opens_only_ordinary_files(tmp_path):
     (tmp_path / "real.ipynb").write_text(notebook("a = 1"))
     (tmp_path / "link.ipynb").symlink_to(tmp_path / "real.ipynb")
     os.mkfifo(tmp_path / "pipe.ipynb")  # opening it would wait for a writer
@@ -267,7 +267,7 @@ def test_the_costliest_json_stays_below_a_gigabyte(tmp_path):
 # The lesson
 
 
-def test_the_lesson_is_told_by_checks_then_stamp_then_tasks_then_name(tmp_path):
+def test_a_lesson_is_found_by_checks_stamp_tasks_then_name(tmp_path):
     check, stamp = 'check("03.attention", attention)', {"course": {"lesson": "02"}}
     assert read(tmp_path, notebook(check, metadata=stamp), "04_x.ipynb").lesson == "03"
     assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "04_x.ipynb").lesson == "03"
@@ -318,7 +318,7 @@ def test_definitions_are_found_whole(style):
         "\n    {}\n    attention(3)",
     ],
 )
-def test_definitions_inside_blocks_and_behind_prompts_are_the_notebooks_own(inside):
+def test_definitions_finds_those_in_blocks_and_behind_prompts(inside):
     function = "def attention(q):\n    return q"
     edge = inside.partition("{}")[0].rpartition("\n")[2]
     edge = "... " if ">>>" in edge else edge
@@ -342,7 +342,7 @@ def test_a_notebook_of_two_lessons_is_told_which_counts():
     assert notebook_in({"cells": cells[:2]}, known, "x.ipynb").remarks == ()
 
 
-def test_what_only_looks_like_a_definition_is_none():
+def test_definitions_ignores_what_only_looks_like_a_definition():
     for cell in (
         "attention == 3", "attention(q)", "# def attention(q):", "x = 1\n    def attention(q): pass", "attentions = 1",
         "from x import attention", 's = """\ndef attention(q):\n"""', "s = 'a\\\nattention = 3'", "attention += 1", "",
@@ -390,7 +390,7 @@ OTHER = (
 )
 
 
-def test_fingerprints_overlook_layout_and_names_of_their_own_alone():
+def test_fingerprints_overlook_only_layout_and_local_names():
     assert {fingerprint(code) for code in SAME} == {fingerprint(BASE)}
     assert len({fingerprint(code) for code in (BASE, *OTHER)}) == len(OTHER) + 1
     assert fingerprint("def f():\n    return 'a # b'") != fingerprint("def f():\n    return 'a # c'")
@@ -459,7 +459,7 @@ def test_a_hostile_heading_is_searched_in_linear_time(repeated):
     assert time.process_time() - started < 2, repr(repeated)  # milliseconds; it took 9 s for blanks
 
 
-def test_nothing_of_a_learners_is_compiled_or_run():
+def test_notebook_file_compiles_and_runs_nothing_of_a_learners():
     source = Path(notebook_file.__file__).read_text(encoding="utf-8")
     assert not re.search(
         r"\b(ast|exec|eval|compile_command|pickle|importlib|tokenize)\b", source.replace("re.compile", "")
@@ -498,7 +498,7 @@ def test_flat_files_and_folders_are_found_in_natural_order(tmp_path):
     assert [file for _, file in found(tmp_path / "copies")] == ["a/q.ipynb", "a/q-2.ipynb", "a/q-10.ipynb"]
 
 
-def test_what_is_no_notebook_stands_in_where_there_is_none(tmp_path):
+def test_other_files_stand_in_where_a_student_has_no_notebook(tmp_path):
     lay(tmp_path, "ann/work.pdf", "ann/data.bin", "ben/x.ipynb", "ben/x.py", "cid/", "dan.zip", "eve.ipynb", "eve.pdf",
         "fay/.ipynb_checkpoints/x.ipynb", "fay/timestamp.txt", "gus/x.ipynb/", "hal.ipynb/real.ipynb")  # fmt: skip
     got = {f.student: (f.file, f.note) for f in find(tmp_path)}
@@ -610,7 +610,7 @@ def test_only_a_whole_name_leads_to_a_student(tmp_path, beside, file, whose):
     assert student == whose or whose is None and student not in roster
 
 
-def test_everybody_on_the_roster_comes_up(tmp_path):
+def test_students_on_the_roster_all_come_up(tmp_path):
     lay(tmp_path, "ann.ipynb", "ann_04.ipynb", "annabel.ipynb", "stranger.ipynb", " ann .ipynb")
     roster = {s: Person(s) for s in ("zoe", "ann", "annabel", "\u202ebad")}
     got = list(find(tmp_path, roster))
@@ -633,7 +633,7 @@ def test_a_folder_without_submissions_is_said_so(tmp_path):
             find(tmp_path / folder)
 
 
-def test_one_student_cannot_hold_up_the_class(tmp_path, monkeypatch):
+def test_a_single_student_cannot_hold_up_the_class(tmp_path, monkeypatch):
     lay(tmp_path, *(f"eve/{n}.ipynb" for n in range(130)), "bob.ipynb")
     got = [f for f in find(tmp_path) if f.student == "eve"]
     assert len(got) == submissions.FILES and got[-1].file == "eve/129.ipynb"
@@ -672,7 +672,7 @@ SPELLINGS = ["ada", "ada\u200b", "\u2066ada\u2069", "\ufeffada", " ada ", "\u00a
 
 
 @pytest.mark.parametrize("written", SPELLINGS, ids=ascii)
-def test_what_nobody_sees_in_a_name_makes_no_second_student(tmp_path, written):
+def test_invisible_characters_in_a_name_make_no_second_student(tmp_path, written):
     people = roster_of(tmp_path, f"student\u200b,name,\u2060canvas_id\n{written},Ada,41\u200e\nemmy,Emmy,42\n\n")
     assert list(people) == ["ada", "emmy"] and people["ada"].other == {"canvas_id": "41"}
     lay(tmp_path / "in", f"{written}.ipynb", "emmy.ipynb")
@@ -888,7 +888,7 @@ DIAGNOSED = [
 
 
 @pytest.mark.parametrize(("task_id", "name"), sampling.usually(DIAGNOSED, 8))
-def test_the_mistakes_with_partial_credit_are_right_on_ordinary_inputs(task_id, name):
+def test_partial_credit_mistakes_are_right_on_ordinary_inputs(task_id, name):
     task = TASKS[task_id]
     (mistake,) = (mistake for mistake in task.mistakes if mistake.name == name)
     for seed in range(2):
@@ -929,7 +929,7 @@ def test_a_kind_earns_points_only_where_every_value_is_right():
     assert attention(state="error", kind="error", edge=True) == 0  # a run that ended early tells nothing of the rest
 
 
-def test_an_input_that_no_lesson_builds_costs_points_only_where_the_instructor_says_so(tmp_path):
+def test_a_hazard_costs_points_only_where_the_instructor_says_so(tmp_path):
     right = result("03", Verdict("03.attention", "passed", hazard=True))
     assert score(right, of_four())[2].points == 1
     (tmp_path / "class.toml").write_text("[hazards]\nshare = 0.8\n")
@@ -980,7 +980,7 @@ RULE = {"per_day": Decimal("0.1"), "grace": Decimal(15), "none_after": Decimal(3
         ("0001-01-01T00:00:00+14:00", 0, ""),
     ],
 )
-def test_the_late_rule(when, lost, said):
+def test_the_late_rule_takes_off_points_and_says_so(when, lost, said):
     student = handed_in(when, **RULE)
     assert student.lost == lost and student.total == float(Decimal(3) - Decimal(str(lost))) and student.possible == 4
     assert student.late.startswith(said) if said.endswith(("late", ".")) else said in student.late
@@ -1028,7 +1028,7 @@ def test_a_time_is_written_as_people_do(tmp_path):
     assert written_out(settings_of(tmp_path, LATE).deadline) == "Friday, 20 November 2026, 23:59 (UTC)"
 
 
-def test_without_a_zone_each_time_has_to_tell_its_offset(tmp_path):
+def test_times_must_tell_their_offset_where_no_zone_is_set(tmp_path):
     late, naive = settings_of(tmp_path, LATE), "student,submitted\nada,2026-10-25T12:00:00\n"
     with pytest.raises(TableError, match='line 2: "2026-10-25" has no time of day'):
         roster_of(tmp_path, "student,submitted\nada,2026-10-25\n", settings=late)

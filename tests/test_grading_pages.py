@@ -23,7 +23,7 @@ import timeouts
 from PIL import Image
 
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.grading.ingest.notebook_file import fingerprint, read_notebook
 from course_utils.grading.ingest.written_answers import Written
 from course_utils.grading.reports import pages, pictures, statistics
@@ -112,7 +112,7 @@ def all_pages(people, folder):
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_nothing_from_a_submission_is_markup(text, tmp_path):
+def test_text_from_a_submission_never_becomes_markup(text, tmp_path):
     both = [[hostile(each, number) for number in range(3)] for each in (text, "plain")]
     for page, harmless in zip(all_pages(both[0], tmp_path / "a"), all_pages(both[1], tmp_path / "b"), strict=True):
         page.encode("utf-8")
@@ -127,7 +127,7 @@ def test_nothing_from_a_submission_is_markup(text, tmp_path):
         assert not re.search("[\x00-\x08\x0b-\x1f\ud800-\udfff\u202a-\u202e\u2066-\u2069]", page)
 
 
-def test_the_policy_forbids_scripts_and_network_and_allows_the_style_alone():
+def test_page_policy_allows_no_script_or_network_but_the_style():
     for page in (class_page([hostile("a")], FOUR, "a"), pages.feedback(hostile("a"), FOUR)):
         policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page).group(1)
         style = re.search(r"<style>(.*?)</style>", page, re.S).group(1)
@@ -173,7 +173,7 @@ def test_a_picture_is_shown_as_what_it_is(kind):
 
 
 @pytest.mark.parametrize("what", NOT_SHOWN)
-def test_what_could_do_harm_or_is_no_picture_is_not_shown(what):
+def test_harmful_pictures_and_other_files_are_not_shown(what):
     assert pictures.shown([NOT_SHOWN[what]], pictures.PAGE_AT_MOST) == []
 
 
@@ -203,7 +203,7 @@ def to_read(folder, cells, file="ada/<b>in.ipynb"):
     return page
 
 
-def test_answers_in_words_show_their_pictures_and_nothing_else_of_a_notebook(tmp_path):
+def test_written_answers_show_their_pictures_and_nothing_else(tmp_path):
     inline = f"As in ![](data:image/gif;base64,{base64.b64encode(drawn('GIF') + bytes(300_000)).decode()}), so."
     cells = [
         text_cell("**Answer to 03.why:** See ![a](attachment:a%20(1).png), not ![](attachment:lost.png)",
@@ -219,22 +219,22 @@ def test_answers_in_words_show_their_pictures_and_nothing_else_of_a_notebook(tmp
     sources = [value for tag, name, value in read.attributes if (tag, name) == ("img", "src")]
     assert [source.partition(";")[0] for source in sources] == [f"data:image/{k}" for k in ("png", "gif", "jpeg")]
     assert base64.b64decode(sources[0].partition(",")[2]) == PNG
-    text = told(page)
+    text = text_of(page)
     assert "Not shown here: 5 pictures in ada/<b>in.ipynb." in text and "As in ![](a picture), so." in text
     assert "SVG" not in text and "script" not in page and set(read.tags) <= OURS | {"blockquote", "img"}
     assert "; img-src data:" in page and "img-src" not in pages.feedback(hostile("a"), FOUR)
 
 
-def test_where_there_is_no_picture_or_its_notebook_is_gone_the_words_are_there(tmp_path):
+def test_a_written_answer_keeps_its_words_without_its_pictures(tmp_path):
     words = "**Answer to 03.why:** Since"
-    plain = told(to_read(tmp_path, [text_cell(words)]).read_text(encoding="utf-8"))
+    plain = text_of(to_read(tmp_path, [text_cell(words)]).read_text(encoding="utf-8"))
     assert "Since" in plain and "Not shown" not in plain
     cell = text_cell(f"{words} ![](attachment:a)", a=pasted("png", PNG))
-    gone = told(to_read(tmp_path, [cell], file="elsewhere.ipynb").read_text(encoding="utf-8"))
+    gone = text_of(to_read(tmp_path, [cell], file="elsewhere.ipynb").read_text(encoding="utf-8"))
     assert "Since ![](attachment:a)" in gone and "Not shown here: 1 picture in ada/<b>in.ipynb." in gone
 
 
-def told(page):
+def text_of(page):
     return " ".join("".join(Reader(page).text).split())
 
 
@@ -253,8 +253,8 @@ def a_student():
     return Graded(Person("ada", "Ada Berg"), (result,), points, "1 day late: 0.5 taken off.", 0.5, 1, 5)
 
 
-def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
-    text = told(pages.feedback(a_student(), FOUR))
+def test_feedback_says_what_why_and_the_first_hint_but_no_answer():
+    text = text_of(pages.feedback(a_student(), FOUR))
     which_have_no_answer = ("03.attention", "03.catch_wrong_attention")
     for part in (
         "Feedback for Ada Berg",
@@ -271,19 +271,19 @@ def test_feedback_says_what_why_and_the_first_hint_and_never_an_answer():
     for task in FOUR:
         shown = [" ".join(hint.replace("`", "").split()) in text for hint in task.hints]
         assert shown == [task.id in which_have_no_answer, False, False]
-        assert answers()[task.id].splitlines()[-1].strip() not in text
+        assert solutions()[task.id].splitlines()[-1].strip() not in text
     assert not re.search("SECRET|SUSPICION|1[.]5", text)  # no code, no suspicions, no times
 
 
-def test_feedback_on_a_lesson_that_was_not_handed_in():
-    nothing = told(pages.feedback(Graded(Person("bo"), (), (), possible=4), FOUR))
+def test_feedback_lists_the_tasks_of_a_lesson_not_handed_in():
+    nothing = text_of(pages.feedback(Graded(Person("bo"), (), (), possible=4), FOUR))
     assert "No notebook of lesson 03 was handed in. That is 0 of 4 points. What was asked:" in nothing
     assert "How to go on" not in nothing
 
 
-def test_feedback_on_a_file_that_could_not_be_read():
+def test_feedback_says_why_a_file_could_not_be_read():
     spoilt = Result("k", "bo", "x.pdf", "", "This is a PDF: hand in the notebook.")
-    text = told(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), FOUR))
+    text = text_of(pages.feedback(Graded(Person("bo"), (spoilt,), (), possible=4), FOUR))
     assert text.endswith(
         "0 of 4 points. 0 of 4 tasks passed.On your notebookx.pdf: This is a PDF: hand in the notebook."
         "Lesson 03No notebook of lesson 03 could be graded. That is 0 of 4 points."
@@ -303,9 +303,9 @@ def test_feedback_on_a_file_that_could_not_be_read():
         ({}, "What was asked:"),
     ],
 )
-def test_what_an_instructor_sets_is_shown_also_where_nothing_was_handed_in(set_so, said):
+def test_feedback_shows_points_set_by_hand_without_any_file(set_so, said):
     points = Points(**{"task": FOUR[0].id, "points": 1, "possible": 2} | set_so)
-    text = told(pages.feedback(Graded(Person("bo"), (), (points,), possible=2, comment="Well."), FOUR[:1]))
+    text = text_of(pages.feedback(Graded(Person("bo"), (), (points,), possible=2, comment="Well."), FOUR[:1]))
     assert said in text and "Your instructor says: Well." in text
 
 
@@ -321,7 +321,7 @@ def test_what_an_instructor_sets_is_shown_also_where_nothing_was_handed_in(set_s
         (Verdict("03.x", NOTHING), 0, "absent"),
     ],
 )
-def test_where_a_verdict_stands_in_the_class(verdict, points, expected):
+def test_standing_places_a_verdict_in_the_class(verdict, points, expected):
     assert statistics.standing(verdict, Points("03.x", points, 1)) == expected
 
 
@@ -349,13 +349,13 @@ def answered(number, task, code, state="failed", mistake="", kind="value", alike
 LONG = "def attention(query, key, value, mask=None):\n" + "    weights = (query @ key.mT / 7).softmax(-1)\n" * 4
 
 
-def test_the_class_page_begins_with_the_most_common_mistake_and_its_shortest_example():
+def test_the_class_page_begins_with_the_most_common_mistake():
     task = catalogue.load("03.attention")
     first, second = task.mistakes[:2]
     people = [answered(n, task, f"x = {'1' * (9 - n)};", mistake=first.name) for n in range(3)]
     people += [answered(n, task, "y", mistake=second.name) for n in range(3, 5)]
     people += [answered(5, task, "no name", kind="shape"), answered(6, task, "z", "passed")]
-    text = told(class_page(people, [task], "A class"))
+    text = text_of(class_page(people, [task], "A class"))
     words = [mistake.name.replace("_", " ") for mistake in (first, second)]
     assert f"03.attention{words[0]}3 (43%){words[1]}2 (29%)1 (14%)" in text
     assert (
@@ -384,13 +384,13 @@ def test_the_class_page_begins_with_the_most_common_mistake_and_its_shortest_exa
         (300, 8, 0, True),
     ],
 )
-def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, others, listed):
+def test_the_class_page_leaves_out_identical_answers_as_it_says(characters, alike, others, listed):
     task = catalogue.load("03.attention")
     code = 'def attention(query):\n    """Why."""\n    # how\n' + "    " + "x" * characters + "\n"
     assert len(statistics.substance(code)) == characters
     people = [answered(n, task, code, "passed") for n in range(alike)]
     people += [answered(n, task, f"{LONG}{n}") for n in range(alike, alike + others)]
-    page = told(class_page(people, [task], "x"))
+    page = text_of(class_page(people, [task], "x"))
     found = page[page.rindex("Identical answers") : page.rindex("The slowest")]
     assert (f"{alike} students, the same right answer" in found, "There are none." in found) == (listed, not listed)
     assert (
@@ -400,13 +400,13 @@ def test_of_identical_answers_what_the_page_says_is_left_out(characters, alike, 
 
 
 def test_the_courses_own_answer_is_told_apart():
-    task, own = catalogue.load("03.attention"), answers()["03.attention"]
+    task, own = catalogue.load("03.attention"), solutions()["03.attention"]
     people = [answered(n, task, own, "passed", alike=fingerprint(own)) for n in range(2)]
-    assert "2 students, the course's own answer" in told(class_page(people, [task], "x"))
-    assert "1 student, the course's own answer" in told(class_page(people[:1], [task], "x"))
+    assert "2 students, the course's own answer" in text_of(class_page(people, [task], "x"))
+    assert "1 student, the course's own answer" in text_of(class_page(people[:1], [task], "x"))
 
 
-def test_memory_stays_flat_though_every_answer_and_mistake_is_new(monkeypatch):
+def test_memory_stays_flat_when_every_answer_is_new(monkeypatch):
     monkeypatch.setattr(statistics, "ANSWERS", 200)
     task = catalogue.load("03.attention")
 
@@ -481,7 +481,7 @@ def axe(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", sampling.usually(["feedback", "class", "index"], 1))
-def test_axe_finds_nothing_in_light_and_wide_and_in_dark_and_narrow(name, written, axe, browser):
+def test_axe_finds_nothing_in_light_wide_and_dark_narrow_pages(name, written, axe, browser):
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     for scheme, width in (("light", 1280), ("dark", 400)):
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
@@ -530,7 +530,7 @@ def watched(browser, **options):
     return page, asked_for
 
 
-def test_hostile_pages_run_nothing_and_ask_nothing_of_the_network(browser, tmp_path):
+def test_hostile_pages_run_nothing_and_load_nothing(browser, tmp_path):
     page, asked_for = watched(browser)
     for number, text in enumerate(all_pages(list(map(hostile, HOSTILE)), tmp_path / "feedback")):
         path = tmp_path / f"{number}.html"
@@ -547,7 +547,7 @@ def test_hostile_pages_run_nothing_and_ask_nothing_of_the_network(browser, tmp_p
     page.close()
 
 
-def test_pictures_in_answers_are_seen_and_ask_nothing_of_the_network(browser, tmp_path):
+def test_pictures_in_answers_are_seen_and_load_nothing(browser, tmp_path):
     kinds = [f"![](attachment:{kind})" for kind in ("PNG", "JPEG", "GIF")]
     attached = {kind: pasted(kind.lower(), drawn(kind, 2000, 10)) for kind in ("PNG", "JPEG", "GIF")}
     path = to_read(tmp_path, [text_cell("**Answer to 03.why:** " + " ".join(kinds), **attached)])
@@ -578,7 +578,7 @@ def test_a_link_in_the_heat_map_opens_its_example(written, browser):
     page.close()
 
 
-def test_what_is_folded_is_printed(written, browser):
+def test_folded_parts_of_a_page_are_printed(written, browser):
     page = browser.new_page()
     page.goto(written["class"].as_uri())
     page.emulate_media(media="print")

@@ -115,7 +115,7 @@ def records(data):
     return header, [dict(zip(header, row, strict=True)) for row in table]
 
 
-def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_task(tmp_path):
+def test_grades_csv_has_a_row_per_student_and_columns_per_task(tmp_path):
     header, (ada, nobody) = records(written(tmp_path, [one(lost=1), absent()])["grades.csv"])
     of_tasks = [f"{task.id} {what}" for task in TASKS for what in ("points", "state", "mistake")]
     head = ["student", "name", "email", "total", "possible", "lost", "late", "by hand", "problem"]
@@ -125,7 +125,7 @@ def test_grades_hold_a_row_a_student_and_say_points_state_and_mistake_of_each_ta
     assert [nobody[name] for name in ("total", of_tasks[0], of_tasks[1])] == ["0", "0", "not handed in"]
 
 
-def test_what_is_said_of_a_student_has_a_column_each(tmp_path):
+def test_grades_csv_has_a_column_for_each_kind_of_remark(tmp_path):
     found = replace(absent().results[0], remarks=("R", "r"), noticed=("N",), suspicions=("S",))
     by_hand = Points(TASKS[0].id, 1, 1, graded=0.5)
     stranger = replace(absent(), points=(by_hand,), stranger=True, resembled="ada", late="Late.", results=(found,))
@@ -135,7 +135,7 @@ def test_what_is_said_of_a_student_has_a_column_each(tmp_path):
     assert row["noticed"].startswith("N | Perhaps it belongs to ada, who is on the roster")
 
 
-def test_a_file_that_could_not_be_read_has_its_reason_in_every_format(tmp_path):
+def test_an_unreadable_file_has_its_reason_in_every_format(tmp_path):
     reason = "This is a PDF: hand in the notebook."
     spoilt = Graded(Person("bo"), (Result("k", "bo", "bo/x.pdf", "", reason),), (), possible=10)
     files = written(tmp_path, [spoilt])
@@ -166,8 +166,8 @@ BROKEN = "The file breaks off in the middle, at line 1: save the notebook and ha
         ([("a.ipynb", "02", ""), ("b.ipynb", "03", "")], []),
     ],
 )  # fmt: skip
-def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tmp_path, came, said):
-    """It said of a file that breaks off, too, that nothing was handed in."""
+def test_problems_gives_one_reason_for_what_is_missing(tmp_path, came, said):
+    """The reason for a file that breaks off is not that nothing was handed in, and only files are listed as files."""
     with Journal(tmp_path) as journal:
         journal.begin(2**100, "")
         keys = [f"{place:064x}" for place in range(len(came))]
@@ -182,7 +182,7 @@ def test_of_what_is_missing_one_thing_is_said_and_a_page_of_files_lists_files(tm
     assert ("x.ipynb" in files) == (BROKEN in " ".join(said)) and "Nothing was handed in" not in files
 
 
-def test_of_two_notebooks_with_as_many_answers_the_last_is_graded(tmp_path):
+def test_the_later_of_two_equally_full_notebooks_is_graded(tmp_path):
     with Journal(tmp_path) as journal:
         journal.begin(2**100, "")
         for key, file in (("00" * 32, "a.ipynb"), ("11" * 32, "b.ipynb")):
@@ -307,7 +307,7 @@ def test_gradescope_reads_it_and_learns_why_and_no_code(tmp_path):
     assert (right["status"], right["output"]) == ("passed", "passed: Right, on every input it was tried on.\nTEXT ")
 
 
-def test_what_a_person_has_still_to_read_is_neither_passed_nor_failed(tmp_path):
+def test_answers_still_to_be_read_are_neither_passed_nor_failed(tmp_path):
     [question], verdict = [Written("03.why", "Why?", 2)], Verdict("03.why", TO_BE_READ, code="Since.")
     result = Result("k", "ada", "ada.ipynb", "03", verdicts=(verdict,))
     given = written(tmp_path, [Graded(Person("ada"), (result,), (Points("03.why", 0, 2),), possible=2)], [question])
@@ -342,7 +342,7 @@ def test_a_time_without_its_zone_is_refused(tmp_path):
         exports.write_all(tmp_path, [], TASKS, "x", datetime(2026, 11, 20))
 
 
-def test_the_same_input_gives_the_same_bytes_also_over_older_files(tmp_path):
+def test_write_all_gives_the_same_bytes_even_over_older_files(tmp_path):
     first = written(tmp_path / "a", [one(text="ü"), absent()])
     paths = exports.write_all(tmp_path / "b", [one("ada"), absent()], TASKS, "x", AT)
     assert [path.name for path in paths] == [
@@ -414,7 +414,7 @@ def test_numbers_are_numbers_and_texts_are_quoted(tmp_path):
         ("(3/4) and/or a / b, 'data/x.csv', https://pytorch.org/docs/", None),
     ],
 )  # fmt: skip
-def test_what_a_student_reads_names_no_folder_of_the_machine_that_graded(text, kept):
+def test_texts_for_students_name_no_folder_of_the_grader(text, kept):
     assert normalise.without_addresses(text) == (kept or text)
 
 
@@ -445,7 +445,7 @@ def test_two_students_never_share_a_file_on_any_system(students):
     ["Anna", "../../etc/passwd", "a\\b", "..", ".hidden", "-rf", "con", "NUL.txt", "lpt1.x", "index"]
     + ["a" * 300, "ada\n", "\ud800", "\u202e", "anna-0123456789", "明日香", "C:x"],
 )
-def test_a_name_that_cannot_be_a_files_is_changed_and_carries_its_hash(student):
+def test_file_name_changes_an_unfit_name_and_adds_its_hash(student):
     name = exports.file_name(student)
     assert fits_any_system(name) and name != student and re.search("-[0-9a-f]{10}$", name)
 

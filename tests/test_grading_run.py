@@ -153,7 +153,7 @@ def gone(processes):
 
 
 @pytest.mark.thorough
-def test_whatever_is_killed_the_same_command_comes_to_the_same_results(submissions, undisturbed, tmp_path):
+def test_grading_comes_to_the_same_results_whatever_is_killed(submissions, undisturbed, tmp_path):
     """One round of each; `benchmarks/grading_class.py --kill` has as many as you like."""
     draw, out = random.Random(0), tmp_path / "results"
     rounds = ["worker", "fork server", "parent"]
@@ -259,7 +259,7 @@ def test_a_result_of_an_earlier_version_is_read():
     assert Result.from_json(earlier) == a_result(1)
 
 
-def test_what_was_given_up_is_tried_again_next_time(tmp_path):
+def test_abandoned_results_are_tried_again_next_time(tmp_path):
     found = Found("s1", tmp_path, "s1.ipynb")
     given_up, graded = pool.abandoned(found, a_result(1).key), a_result(1)
     for result, kept in ((given_up, False), (graded, True), (given_up, True)):
@@ -307,7 +307,7 @@ def test_two_gradings_do_not_share_a_folder(tmp_path):
         pass  # free again
 
 
-def test_a_disk_that_is_full_in_the_middle_of_a_line_costs_no_earlier_one(tmp_path):
+def test_a_disk_that_fills_up_in_a_line_costs_no_earlier_line(tmp_path):
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -356,7 +356,7 @@ def test_a_wrong_word_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, 
     assert not (tmp_path / "results").exists()
 
 
-def test_a_sign_of_life_comes_before_what_takes_seconds_to_import(tmp_path, capsys, monkeypatch):
+def test_grade_shows_a_sign_of_life_before_slow_imports(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "course_utils.grading.pipeline", None)  # importing it fails
     assert main(["grade", str(tmp_path), "--out", str(tmp_path / "results")]) == 2
     assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
@@ -405,7 +405,7 @@ def test_verdicts_are_kept_for_the_bytes_that_were_graded(tmp_path, graded_here,
     assert grade() == (0, True)
 
 
-def test_what_decides_on_verdicts_is_read_from_imports():
+def test_files_that_decide_on_verdicts_are_read_from_imports():
     """A journal's results are taken anew when any of these changes, and stay when only what is written from them does."""
     of_lessons = {
         "shared/weight_properties.py",
@@ -438,7 +438,7 @@ def files(submissions):
 
 
 @pytest.mark.thorough
-def test_a_file_that_ends_its_worker_each_time_costs_a_row_and_a_hung_worker_a_second_try(submissions, monkeypatch):
+def test_a_file_killing_workers_costs_a_row_and_a_hang_a_retry(submissions, monkeypatch):
     """Both in one run, since starting workers is what takes time."""
     wanted = files(submissions)[:6]
     victim, hung, killed, stopped = wanted[0][0].student, wanted[4][0].student, [], []

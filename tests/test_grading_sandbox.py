@@ -46,7 +46,7 @@ def grade(grader, tmp_path):
     return one
 
 
-def test_what_a_notebook_offers_works(grade):
+def test_features_of_a_notebook_work_in_the_sandbox(grade):
     result, verdicts = grade(
         "%matplotlib inline\n!pip install torch\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()",
         "%%time\nimport torch\nfrom course_utils import check, hint, progress, solution",
@@ -70,7 +70,7 @@ def test_data_are_there_to_be_read_only(grade):
     assert len(result.remarks) == 1 and result.remarks[0].startswith("Cell 2 failed: PermissionError")
 
 
-def test_what_fails_costs_itself(grade):
+def test_failing_cells_cost_only_themselves(grade):
     result, verdicts = grade(
         "1 / 0",
         "def broken(:",
@@ -100,7 +100,7 @@ def test_a_busy_machine_costs_no_answer_in_a_class_its_time(sandbox, monkeypatch
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
     try:
         cases = [Case("", (torch.tensor([1, 2]), 3))]
-        *failed, answer = sandbox.answers(["import torch", slow], [wanted(task, cases)])
+        *failed, answer = sandbox.run_notebook(["import torch", slow], [wanted(task, cases)])
     finally:
         for each in busy:
             each.kill()
@@ -114,7 +114,7 @@ def test_an_answer_that_ends_its_process_costs_its_own_task(grade):
     assert "03.padding_mask ended its process" in result.suspicions
 
 
-def test_of_several_definitions_the_last_counts_and_the_report_says_so(grade):
+def test_the_last_definition_counts_and_the_report_says_so(grade):
     _, verdicts = grade(PADDING, "def padding_mask(lengths, size):\n    return None", PADDING, CAUSAL)
     assert verdicts["padding_mask"].state == "passed"
     assert verdicts["padding_mask"].note == "Defined in the cells 1, 2 and 3: the last one counts."
@@ -127,7 +127,7 @@ def test_a_renamed_answer_is_missing_and_the_likely_name_is_told(grade):
     assert verdicts["causal_mask"].state == "passed"
 
 
-def test_what_stands_under_a_name_is_told(grade):
+def test_reports_say_what_a_tasks_name_holds(grade):
     _, verdicts = grade(
         "import torch\nclass Causal(torch.nn.Module):\n    def forward(self, size):\n        return torch.ones(size, size).tril() > 0",
         "causal_mask = Causal()\npadding_mask = Causal\nattention = 3\ndef catch_wrong_attention(candidate):\n    pass",
@@ -175,7 +175,7 @@ def made_up_task(*more):
 
 
 @pytest.mark.parametrize("before", [False, True])
-def test_a_question_asked_before_is_answered_for_all_candidates_alike(before):
+def test_a_question_asked_before_is_answered_for_all_candidates(before):
     ask, keys = made_up_task()
     came = ask({"call": keys[adds], "args": (torch.ones(2),), "options": {}, "asked before": before})["came"]
     assert came.keys() == ({keys[f] for f in (adds, alters, raises)} if before else {keys[adds]})
@@ -185,7 +185,7 @@ def test_a_question_asked_before_is_answered_for_all_candidates_alike(before):
     assert came[keys[adds]]["value"].tolist() == [2, 2] and not came[keys[adds]]["changed"]
 
 
-def test_what_a_candidate_alters_and_raises_comes_back_and_no_more():
+def test_a_candidate_gives_back_only_its_changes_and_errors():
     ask, keys = made_up_task()
     one = {"args": (torch.ones(2),), "options": {}}
     named = {"args": (torch.ones(2),), "options": {"more": torch.zeros(3)}}
@@ -277,7 +277,7 @@ def answered(ask, key, function, *args):
         given.append(function(*asked))
 
 
-def test_a_candidate_calls_a_function_of_the_other_side_by_asking_back():
+def test_a_candidate_calls_an_answers_functions_by_asking_back():
     ask, keys = made_up_task(calls_back, never_stops_calling, gives_back_much)
     came, requests = answered(ask, keys[calls_back], lambda asked: torch.ones(2) * len(asked), 3)
     assert [value.tolist() for value in came["value"]] == [[0, 0], [1, 1], [2, 2]] and requests == 4
@@ -287,7 +287,7 @@ def test_a_candidate_calls_a_function_of_the_other_side_by_asking_back():
     assert came["value"] == [7, 1, 2] and came["asked"] == [(0, ([0],)), (0, ([0, 0],))]
 
 
-def test_what_a_hostile_process_says_of_its_functions_costs_little_and_gains_nothing():
+def test_hostile_claims_about_functions_gain_nothing_at_low_cost():
     ask, keys = made_up_task(calls_back, never_stops_calling, gives_back_much)
     one = {"args": (Callback(0), 3), "options": {}}
     call = pack((0, ([],))).hex()
@@ -386,15 +386,15 @@ def catch_wrong_beam(candidate):
 
 
 @pytest.mark.thorough
-def test_a_test_of_searches_has_the_verdict_of_a_notebook_with_few_requests():
+def test_a_test_of_searches_gets_its_verdict_with_few_requests():
     task = catalogue.load("07.catch_wrong_beam")
     cases, requests = task.make_cases(2**40 + 1), []
     expected, candidates = Expected(task, cases), Candidates(task, cases)
     ask = lambda request: requests.append(request) or candidates(request)  # noqa: E731
     with SandboxClient(policy.chosen(), Limits(seconds=30, whole=300)) as sandbox:
-        for name, cell in {"the solution": catalogue.answers()[task.id], **SEARCHES}.items():
+        for name, cell in {"the solution": catalogue.solutions()[task.id], **SEARCHES}.items():
             requests.clear()
-            *_, answer = sandbox.answers([MADE_UP_STEP + cell], [wanted(task, cases, ask)])
+            *_, answer = sandbox.run_notebook([MADE_UP_STEP + cell], [wanted(task, cases, ask)])
             space = {}
             exec(MADE_UP_STEP + cell, space)
             ours = run(
@@ -413,7 +413,7 @@ def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypat
     asked, ask = [], Candidates.__call__
     monkeypatch.setattr(Candidates, "__call__", lambda self, request: asked.append(request) or ask(self, request))
     imports = "import torch\nfrom course_utils.models.attention import attention as reference"
-    _, verdicts = grade(imports, catalogue.answers()["03.catch_wrong_attention"])
+    _, verdicts = grade(imports, catalogue.solutions()["03.catch_wrong_attention"])
     assert verdicts["catch_wrong_attention"].state == "passed"
     assert len(asked) <= 4 + 9 * 2  # with 26 candidates, of which nine are judged alone before
 
@@ -434,7 +434,7 @@ def test_a_test_of_candidates_crosses_the_pipe_twice_a_question(grade, monkeypat
         "    w = 7\n    !ls\n{}",
     ],
 )
-def test_what_only_ipython_understands_costs_no_more_than_its_line(grade, cell):
+def test_ipython_syntax_costs_no_more_than_its_line(grade, cell):
     result, verdicts = grade(
         "import torch", cell.format(CAUSAL if cell[0] != " " else ""), CAUSAL if cell[0] == " " else ""
     )
@@ -474,7 +474,7 @@ def test_a_reply_counts_only_with_the_nonce_of_its_request():
 
 
 @pytest.mark.thorough
-def test_without_locks_grading_refuses_or_says_what_it_gives_up(tmp_path, monkeypatch, capsys):
+def test_grading_without_locks_refuses_or_says_what_it_gives_up(tmp_path, monkeypatch, capsys):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text(notebook(PADDING))
     monkeypatch.setattr(policy, "available", lambda: policy.Layers())
@@ -502,7 +502,7 @@ def modules(folders):
     return sorted(".".join(part[:-1] if part[-1] == "__init__" else part) for part in parts)
 
 
-def test_what_is_public_can_be_imported_in_the_sandbox_and_nothing_else_can(sandbox, monkeypatch):
+def test_public_modules_alone_can_be_imported_in_the_sandbox(sandbox, monkeypatch):
     public = modules(policy.PUBLIC)
     above = {name.rpartition(".")[0] for name in public} - set(public)
     packages = set(modules(stand_ins.WITHHELD_PACKAGES))
@@ -529,8 +529,8 @@ def test_what_is_public_can_be_imported_in_the_sandbox_and_nothing_else_can(sand
         "    assert not names, (name, names)"
     )
     monkeypatch.setattr(sandbox, "limits", Limits(seconds=60, whole=200))
-    assert list(sandbox.answers([imports, hidden, unread, empty], [])) == []
-    (said,) = sandbox.answers(["import course_lessons"], [])
+    assert list(sandbox.run_notebook([imports, hidden, unread, empty], [])) == []
+    (said,) = sandbox.run_notebook(["import course_lessons"], [])
     assert "course_lessons" in said  # no such module, or no permission to read it
 
 

@@ -55,6 +55,6 @@ def test_heads_come_back_after_an_error(model):
     ("name", "head", "sentence"),
     [("encoder 2", 0, "one of encoder 0, encoder 1, decoder 0, .* not 'encoder 2'"), ("source 0", 3, "0 to 2, not 3")],
 )
-def test_what_the_model_does_not_have_cannot_be_switched_off(model, name, head, sentence):
+def test_switched_off_refuses_what_the_model_does_not_have(model, name, head, sentence):
     with pytest.raises(CourseError, match=sentence), switched_off(model, name, head):
         pass

@@ -31,7 +31,7 @@ def tensor(*rows):
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_the_second_hint_is_worked_with_numbers_and_not_a_formula(task_id):
+def test_the_second_hint_is_worked_with_numbers_and_no_formula(task_id):
     idea, example, pseudocode = TASKS[task_id].hints
     assert re.match("(Take|Let|For|Here is|Two|Three) ", example), "it begins with what is given"
     assert "Σ" not in example and "_(" not in example
@@ -62,7 +62,7 @@ def computed(text):
     return 1.0 * eval(re.sub(r"(ln|log|sqrt) +(\d[\d.]*)", r"\1(\2)", text).strip(), MEANS)
 
 
-def test_what_stands_on_both_sides_of_an_equals_sign_is_equal():
+def test_equations_in_hints_have_equal_sides():
     tried, wrong = 0, []
     for task_id, task in TASKS.items():
         for equation in EQUATION.findall(task.hints[1]):
@@ -74,8 +74,8 @@ def test_what_stands_on_both_sides_of_an_equals_sign_is_equal():
             tried += 1
             for side, other in zip(sides[1:], others, strict=True):
                 decimals = len(side.strip().partition(".")[2])
-                room = 1.5 * 10**-decimals if "." in equation else 1e-9  # the numbers on paper are rounded
-                wrong += [] if abs(left - other) <= room else [f"{task_id}: {equation}"]
+                tolerance = 1.5 * 10**-decimals if "." in equation else 1e-9  # the numbers on paper are rounded
+                wrong += [] if abs(left - other) <= tolerance else [f"{task_id}: {equation}"]
     assert not wrong and tried >= 150
 
 
@@ -198,8 +198,8 @@ def test_a_hint_says_what_comes_of_its_example(task_id, example, says):
     assert all(part in TASKS[task_id].hints[1] for part in says)
     found = re.findall(r"-?\d+(?:\.\d+)?|True|False", " ".join(says).replace("−", "-"))
     expected = [{"True": 1, "False": 0}.get(number) if number[0] in "TF" else float(number) for number in found]
-    room = 2e-4 if "layer" in task_id or "gpt" in task_id else 0.005 if "bleu" in task_id else 6e-5
-    assert numbers(example(solution_of(task_id))) == pytest.approx(expected, abs=room)
+    tolerance = 2e-4 if "layer" in task_id or "gpt" in task_id else 0.005 if "bleu" in task_id else 6e-5
+    assert numbers(example(solution_of(task_id))) == pytest.approx(expected, abs=tolerance)
 
 
 def test_a_translation_with_a_copied_word_is_the_hints():
@@ -208,7 +208,7 @@ def test_a_translation_with_a_copied_word_is_the_hints():
     assert f'"{" ".join(copied)}"' in TASKS["06.copy_unknown"].hints[1]
 
 
-def test_it_is_said_that_most_papers_call_the_perceptron_additive():
+def test_the_perceptron_hint_says_that_papers_call_it_additive():
     hint = TASKS["04.perceptron"].hints[0]
     assert "Bahdanau et al. (2014)" in hint and 'most papers call it "additive"' in hint
 
@@ -242,7 +242,7 @@ ANY = {
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_hints_and_mistakes_use_only_names_that_their_readers_have(task):
+def test_hints_and_mistakes_use_only_names_that_readers_have(task):
     """A name in backticks is in the prompt, the stub or the solution, or it is Python's or PyTorch's; ANY stands for values of one's own."""
     _, _, text = exercises_of(task.id[:2]).partition(f"## {task.id}\n")
     known = {*keyword.kwlist, *ANY, *(name for library in LIBRARIES for name in dir(library))}

@@ -71,7 +71,7 @@ def test_expected_and_received_follow_what_is_written():
     assert 'role="status"' in box.verdict.value
 
 
-def test_what_cannot_be_read_gets_one_sentence_and_nothing_is_lost():
+def test_an_unreadable_input_gets_one_sentence_and_loses_nothing():
     box = player_of("02.softmax", lambda scores, temperature=1.0: scores)
     field = box.fields["scores"]
     field.value = "1 2\n3 5"
@@ -154,7 +154,7 @@ def test_a_name_of_the_learners_own_is_not_overwritten(shell):
     assert shell.user_ns["play"] == 3
 
 
-def test_outside_a_notebook_nothing_breaks(capsys):
+def test_play_outside_a_notebook_breaks_nothing(capsys):
     report = check("02.softmax", over_rows)
     assert "play()" not in report.note
     assert play() is None
@@ -230,13 +230,13 @@ def test_numbers_are_written_in_rows(leaf, text):
         ("1 2\n\n1 2\n3 4", torch.zeros(2, 2, 2), "x: every matrix needs the same number of rows."),
     ],
 )
-def test_what_is_no_input_gets_a_sentence(text, like, says):
+def test_a_text_that_is_no_input_is_refused_in_a_sentence(text, like, says):
     with pytest.raises(CourseError) as problem:
         from_text(text, like, "x")
     assert str(problem.value) == says
 
 
-def test_letters_are_compared_from_the_right_and_what_spreads_is_let_be():
+def test_check_shapes_compares_from_the_right_and_broadcasts():
     masked = catalogue.load("02.masked_softmax")
     check_shapes(masked, (torch.zeros(2, 3), torch.ones(3)))
     with pytest.raises(CourseError, match="scores has S = 3 and mask has S = 4: both must be the same."):

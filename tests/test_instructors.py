@@ -35,7 +35,7 @@ from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.grading.handing_out import nbgrader as nbgrader_form
 from course_utils.grading.handing_out import release
 from course_utils.grading.ingest.class_settings import Settings, read_settings
@@ -178,7 +178,7 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
         command(*arguments)
 
 
-def test_outside_the_course_is_said_so(tmp_path, monkeypatch):
+def test_release_and_export_say_so_outside_the_course(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for arguments in (
         "release 03 --settings none",
@@ -236,11 +236,11 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "huge": ('check("02.q1", "CORRECT" * 10**7, seed=7)', "not attempted", 0),
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
     "forges": (
-        'import sys\nsys.modules["course_utils.learner.notebook"].answers = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
+        'import sys\nsys.modules["course_utils.learner.notebook"].question_replies = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
         "missing",
         0,
     ),
-    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].answers = "x" * 10**8', "missing", 0),
+    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].question_replies = "x" * 10**8', "missing", 0),
     "ends": ("import os\nos._exit(0)", "missing", 0),
 }
 
@@ -277,7 +277,7 @@ def test_a_class_may_be_graded_on_questions(tmp_path, in_the_course, graded_here
     assert "is not right" in feedback and "a low temperature" in feedback
 
 
-def test_without_the_setting_questions_neither_are_handed_out_nor_count(tmp_path, in_the_course):
+def test_questions_are_handed_out_and_counted_only_if_so_set(tmp_path, in_the_course):
     command("release", "02", "--out", tmp_path)
     (lesson,) = os.listdir(tmp_path)
     assert "02.q1" not in (tmp_path / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
@@ -298,7 +298,7 @@ def exported(tmp_path_factory):
     return folder
 
 
-def test_only_nbgrader_and_gradescope_are_forms(tmp_path, in_the_course):
+def test_export_knows_only_nbgrader_and_gradescope(tmp_path, in_the_course):
     with pytest.raises(CourseError, match="knows the forms nbgrader and gradescope, not 'otter'"):
         command("export", "otter", tmp_path)
     for more in ((), (tmp_path,), (tmp_path, "03")):
@@ -307,7 +307,7 @@ def test_only_nbgrader_and_gradescope_are_forms(tmp_path, in_the_course):
                 command("export", name, *more)
 
 
-def test_what_nbgrader_writes_beside_the_course_is_ignored(copy_of_the_course, in_the_course):
+def test_files_nbgrader_writes_beside_the_course_are_ignored(copy_of_the_course, in_the_course):
     """Whatever nbgrader calls it, as the test that runs nbgrader looks at what it does write."""
     folder = copy_of_the_course / "ours"
     command("export", "nbgrader", folder, "03")
@@ -324,7 +324,7 @@ def test_what_nbgrader_writes_beside_the_course_is_ignored(copy_of_the_course, i
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_task_has_a_solution_and_a_locked_graded_cell_with_its_points(exported, lesson):
+def test_exported_tasks_have_a_solution_and_a_locked_graded_cell(exported, lesson):
     file = exported / "source" / lesson[:2] / f"{lesson}.ipynb"
     nbformat.validate(nbformat.read(file, as_version=4))
     notebook = read(file)
@@ -360,7 +360,7 @@ def test_the_solutions_pass_every_graded_cell_and_a_stub_none(exported, lesson):
         nbgrader_form.grade(catalogue.by_lesson()[lesson[:2]][0].id, None, 1)
 
 
-def test_what_a_graded_cell_gives(capfd):
+def test_a_graded_cell_gives_points_for_what_is_right(capfd):
     def right_but_loud(size):
         print("nbgrader takes this for a failure", file=sys.stderr)
         return torch.ones(size, size).tril() == 1
@@ -443,7 +443,7 @@ SHARES = [
 
 
 @pytest.mark.parametrize(("task_id", "key"), sampling.usually(SHARES, 15))
-def test_a_share_for_what_is_wrong_in_one_respect_alone_is_earned_in_a_graded_cell(task_id, key, capsys):
+def test_a_graded_cell_gives_partial_credit_for_one_wrong_aspect(task_id, key, capsys):
     task = catalogue.load(task_id)
     answer = SPECIAL[key](task)
     share, sentence = task.partial[key]
@@ -451,7 +451,7 @@ def test_a_share_for_what_is_wrong_in_one_respect_alone_is_earned_in_a_graded_ce
     assert sentence in capsys.readouterr().out
 
 
-def test_an_answer_with_wrong_values_earns_no_share_for_its_gradient():
+def test_wrong_values_earn_no_share_for_their_gradient():
     right = catalogue.load("02.masked_softmax").oracle_function
     with pytest.raises(AssertionError, match="failed"):
         nbgrader_form.grade("02.masked_softmax", lambda scores, mask: right(scores.detach(), mask) * 2, 4)
@@ -480,7 +480,7 @@ def hand_in(blank, path, **answered):
     """Write a learner's notebook: answers as source, by the task's name without its lesson; None leaves the stub."""
     notebook = read(blank)
     lesson = notebook["metadata"]["course"]["lesson"]
-    own = {task: text for task, text in answers().items() if task.startswith(lesson)}
+    own = {task: text for task, text in solutions().items() if task.startswith(lesson)}
     benchmark.hand_in(path, notebook, own | {f"{lesson}.{name}": text for name, text in answered.items()})
 
 
@@ -520,7 +520,7 @@ def test_every_block_of_the_page_is_one_that_the_tests_below_run():
 LATER = datetime(2999, 12, 5, tzinfo=timezone.utc)
 
 
-def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, in_the_course):
+def test_solutions_are_left_out_until_their_time_has_come(tmp_path, in_the_course):
     release.release(ROOT, ["03"], tmp_path / "before", Settings(solutions_from=LATER))
     folder = tmp_path / "before" / QUERIES
     assert {path.name for path in folder.iterdir()} == {"README.md", f"{QUERIES}.ipynb", "attention-course.zip"}
@@ -532,13 +532,13 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
     assert not [
         name for name in held if "_exercises.py" in name or "/correct_answers/" in name or "__pycache__" in name
     ]
-    own = json.loads(held["attention-course/course_lessons/answers.json"])
-    assert set(own) == set(answers()) and set(own.values()) == {
+    own = json.loads(held["attention-course/course_lessons/solutions.json"])
+    assert set(own) == set(solutions()) and set(own.values()) == {
         "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."
     }
-    for answer in answers().values():  # nor does any file hold a solution of some length
-        if len(answer) > 400:
-            assert not [name for name, data in held.items() if answer.encode() in data]
+    for solution in solutions().values():  # nor does any file hold a solution of some length
+        if len(solution) > 400:
+            assert not [name for name, data in held.items() if solution.encode() in data]
     release.release(ROOT, ["03"], tmp_path / "after", Settings(solutions_from=LATER.replace(year=2020)))
     after = tmp_path / "after" / QUERIES
     assert {path.name for path in after.iterdir()} == {"README.md", f"{QUERIES}.ipynb", f"{QUERIES}_solutions.ipynb"}
@@ -546,7 +546,7 @@ def test_solutions_are_left_out_until_their_time_and_come_afterwards(tmp_path, i
 
 
 @posix
-def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in_the_course):
+def test_gradescopes_autograder_runs_as_gradescope_runs_it(tmp_path, in_the_course):
     (tmp_path / "class.toml").write_text('[points]\n"03.attention" = 4\n')
     ((_, _, export),) = blocks("With Gradescope")
     line = export.replace(" gradescope 03", f" {tmp_path} 03", 1).replace("class.toml", str(tmp_path / "class.toml"))
@@ -572,12 +572,12 @@ def test_gradescopes_autograder_is_built_and_run_as_gradescope_does(tmp_path, in
     shell(there, "bash run_autograder", **settings)
     came = json.loads((there / "results" / "results.json").read_text())
     assert came["score"] == 3 and [test["score"] for test in came["tests"]] == [0, 0, 2, 0, 0, 1]
-    kept = next((there / "environment").rglob("answers.json")).read_text()
+    kept = next((there / "environment").rglob("solutions.json")).read_text()
     assert "Your instructor has the solutions." in kept and "def " not in kept
 
 
 @posix
-def test_gradescopes_autograder_never_runs_a_submission_a_second_time(tmp_path, in_the_course):
+def test_gradescopes_autograder_never_runs_a_submission_twice(tmp_path, in_the_course):
     """A second run, without locks, followed each failure of the first, which had them: a submission could bring it about."""
     command("export", "gradescope", tmp_path, "03")
     with zipfile.ZipFile(tmp_path / "autograder-03.zip") as archive:
@@ -593,7 +593,7 @@ def test_gradescopes_autograder_never_runs_a_submission_a_second_time(tmp_path, 
 
 @posix
 @needs_sandbox
-def test_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
+def test_a_class_goes_from_handing_out_to_feedback(copy_of_the_course, monkeypatch):
     """Once a class is graded, the commands run in this process, since all that they would start anew is Python."""
     folder = copy_of_the_course
     (_, _, hand_out), (_, _, withheld), (_, _, in_words) = blocks("Hand out")
@@ -724,7 +724,7 @@ def wheel(tmp_path_factory):
 
 @pytest.mark.thorough
 @posix
-def test_the_workflow_that_runs_notebooks(tmp_path, wheel):
+def test_the_workflow_that_runs_notebooks_works(tmp_path, wheel):
     cells = [
         nbformat.v4.new_code_cell("from course_utils import check\n\n3 * 14"),
         nbformat.v4.new_code_cell("print(3 * 14, callable(check))", metadata={"tags": ["nbval-check-output"]}),
@@ -743,8 +743,8 @@ def test_the_workflow_that_runs_notebooks(tmp_path, wheel):
 
 
 @posix
-def test_what_nbval_compares_is_the_same_whoever_runs_it(tmp_path):
-    """Here by somebody who has answered the predictions, with a progress of their own, a narrow terminal and another hash seed."""
+def test_outputs_that_nbval_compares_are_the_same_for_everybody(tmp_path):
+    """Run here by somebody who has answered the predictions, with a progress of their own, a narrow terminal and another hash seed."""
     place, lesson = tmp_path / "notebooks" / "00_start_here.ipynb", ROOT / file_of("notebooks", "00_start_here")
     place.parent.mkdir()
     place.write_bytes(lesson.read_bytes())
@@ -767,7 +767,7 @@ def test_what_nbval_compares_is_the_same_whoever_runs_it(tmp_path):
 @pytest.mark.thorough
 @posix
 @needs_sandbox
-def test_the_workflow_that_grades(tmp_path, wheel):
+def test_the_workflow_that_grades_works(tmp_path, wheel):
     release.release(ROOT, ["03"], tmp_path / "released", Settings())
     class_folder(tmp_path, tmp_path / "released" / QUERIES / f"{QUERIES}.ipynb")
     again, commands = carry_out("grade.yml", tmp_path, wheel, go_on_here=True)
@@ -803,7 +803,7 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
     exercise = sources(read(ROOT / file_of("exercises", QUERIES)))
     assert [text for text in sources(read(blank)) if not text.startswith("# Graded")] == exercise
 
-    warns = answers()["03.causal_mask"].replace("    return", "    import warnings; warnings.warn('eh')\n    return")
+    warns = solutions()["03.causal_mask"].replace("    return", "    import warnings; warnings.warn('eh')\n    return")
     assert "warn" in warns
     hand_in(blank, course / "submitted" / "ada" / "03" / blank.name, causal_mask=warns)
     wrong = course / "submitted" / "emmy" / "03" / blank.name

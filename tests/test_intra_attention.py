@@ -36,7 +36,7 @@ def test_an_lstmn_does_what_its_equations_say():
     assert not weights.triu().any()
 
 
-def test_where_one_state_is_all_there_is_an_lstmn_is_an_lstm():
+def test_an_lstmn_with_one_state_is_an_lstm():
     torch.manual_seed(0)
     layer, x = LSTMN(D, H), torch.randn(4, 2, D)
     states, _ = layer(x)
@@ -60,7 +60,7 @@ def test_looking_back_is_a_weighted_sum_of_the_states_before():
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_no_layer_sees_what_comes_later_and_the_first_place_keeps_the_gradient_finite(layer):
+def test_layers_see_nothing_later_and_have_finite_gradients(layer):
     torch.manual_seed(0)
     layer, x = layer(D, H), torch.randn(2, 6, D, requires_grad=True)
     layer(x)[0][:, 3].sum().backward()
@@ -80,7 +80,7 @@ def test_a_question_is_answered_by_the_digit_behind_its_letter():
 
 
 @pytest.mark.parametrize("pairs", [0, 9])
-def test_there_are_as_many_pairs_as_letters(pairs):
+def test_recall_refuses_more_pairs_than_letters(pairs):
     with pytest.raises(CourseError, match=f"1 to 8 pairs, .* not {pairs}"):
         recall(3, pairs, drawn())
 

@@ -15,7 +15,7 @@ from correct_answers import exercises_of
 from tasks import TASKS
 
 from course_utils.checks.answer import judge_answer
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.learner.notebook import check
 
@@ -67,7 +67,7 @@ def answer_to(task_id, source=None):
     """Return the course's own answer to a task, or one of this source, made as in a notebook."""
     lines = [line for line in exercises_of(task_id[:2]).splitlines() if line.startswith(("import ", "from "))]
     names = {}
-    exec("\n".join([*lines, source or answers()[task_id]]), names)
+    exec("\n".join([*lines, source or solutions()[task_id]]), names)
     return names[TASKS[task_id].answer_name]
 
 
@@ -111,7 +111,7 @@ def test_an_answer_that_warns_is_right_where_warnings_are_errors(course_folder, 
         assert check("04.dot", dot).state == "passed"
 
 
-def test_what_an_answer_sets_is_set_back():
+def test_settings_changed_by_an_answer_are_set_back():
     def dot(state, hidden):
         torch.set_default_dtype(torch.float64)
         torch.set_default_device("meta")
@@ -143,7 +143,7 @@ def test_a_folder_that_was_deleted_stops_no_check(course_folder, tmp_path, monke
     assert check("04.dot", answer_to("04.dot")).state == "passed"
 
 
-def test_what_an_answer_shows_is_kept_as_what_it_prints(shell, course_folder, capsys):
+def test_output_shown_by_an_answer_is_kept_as_what_it_prints(shell, course_folder, capsys):
     shell.run_cell(LINES + "import sys, warnings\nimport matplotlib.pyplot as plt\nfrom IPython.display import display\nfrom course_utils import check\n"
         "def dot(state, hidden):\n    for _ in range(300): display('shown'); print('x' * 100, file=sys.stderr)\n    plt.figure(); plt.plot([1, 2])\n    return state\n"
         "report = check('04.dot', dot)")  # fmt: skip

@@ -212,7 +212,7 @@ def batches(change):
         ("shift_right", lambda target, bos: oracle("shift_right")(target, bos) + (target > 10**5), "is 1000002, expected 1000001"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_answer_of_each_kind_is_told(name, answer, says):
+def test_reports_say_what_is_wrong_with_each_kind_of_answer(name, answer, says):
     report = refused(name, answer)
     assert says in str(report) and "weights['" not in report._repr_html_(), str(report)  # quotes are escaped there
 
@@ -236,7 +236,7 @@ def test_an_exception_that_is_asked_for_is_looked_for():
     assert report.mistake == "no_error" and "should be raised; your function returned a list of" in str(report)
 
 
-def test_what_float32_cannot_tell_apart_is_right_and_what_it_can_is_not():
+def test_differences_too_small_for_float32_alone_are_accepted():
     sharp = TASKS["sharp_attention"]
     cases = sharp.make_cases(0)
     expected = Expected(sharp, cases)
@@ -285,7 +285,7 @@ def gated(old="", new="", before=""):
         ("return (x", "return self.gate.weight, (x", "2 values"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_module_is_told(old, new, says):
+def test_reports_say_what_is_wrong_with_a_module(old, new, says):
     message = refused("gated_layer", gated(old, new)).message
     assert says in message or says == "2 values" and "tuple" in message, message
 
@@ -339,7 +339,7 @@ def test_no_dishonest_module_passes(name):
     assert judge_answer(TASKS["gated_layer"], ATTACKS[name]).state in ("failed", "error")
 
 
-def test_what_a_state_dict_says_does_not_matter():
+def test_a_state_dict_that_lies_does_not_matter():
     assert (
         judge_answer(TASKS["gated_layer"], ATTACKS["a state_dict that lies"]).state == "passed"
     )  # its values are right
@@ -367,7 +367,7 @@ def graded(sandbox, cells, names, seed=2**40 + 1):
         for name in names
     ]
     sandbox.limits = Limits(seconds=30, whole=300)
-    came = [answer for answer in sandbox.answers([PREAMBLE, *cells], wanted) if not isinstance(answer, str)]
+    came = [answer for answer in sandbox.run_notebook([PREAMBLE, *cells], wanted) if not isinstance(answer, str)]
     return [
         judge(TASKS[name], known[name].cases, answer.outcomes, known[name])
         if answer.state == "outcomes"

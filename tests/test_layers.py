@@ -33,7 +33,7 @@ def test_self_attention_is_its_formula():
 
 
 @pytest.mark.parametrize("radius", [0, 1, 4, 10, 17])
-def test_restricted_self_attention_is_self_attention_behind_a_mask(radius):
+def test_restricted_self_attention_is_attention_behind_a_mask(radius):
     """Computed from windows, so that places out of reach are never scored; it may reach beyond the sentence."""
     layer, x = layer_and_words(RestrictedSelfAttention, radius)
     place = torch.arange(11)
@@ -63,7 +63,7 @@ def test_each_layer_reaches_as_far_as_the_lesson_says(kind, arguments, reach):
     assert seen_from_last(layer, x) == [10 - t <= reach for t in range(11)]
 
 
-def test_two_layers_reach_twice_as_far_and_dilation_reaches_further():
+def test_two_layers_reach_twice_as_far_and_dilation_further():
     torch.manual_seed(0)
     x = torch.randn(1, 25, D)
     two = torch.nn.Sequential(RestrictedSelfAttention(D, 3), RestrictedSelfAttention(D, 3))

@@ -168,7 +168,7 @@ def test_a_document_is_held_to_the_same_english(course, tmp_path):
     assert 'line 3, "in place of": instead of' in breach
 
 
-def test_sources_that_are_not_built(course, tmp_path):
+def test_sources_that_are_not_built_are_linted_without_outputs(course, tmp_path):
     course.lint()
     for path in tmp_path.rglob("*.ipynb"):
         path.unlink()
@@ -232,7 +232,7 @@ SOLUTION_BREACHES = [
     [(name, *one) for name, table in zip(NAMES, (BREACHES, SOLUTION_BREACHES), strict=True) for one in table],
     ids=lambda text: str(text)[:40],
 )
-def test_each_breach_in_a_lesson_and_a_solution(course, name, old, new, piece, message):
+def test_each_breach_in_a_source_is_named_with_its_line(course, name, old, new, piece, message):
     course.change(name, old, new, count={"step = ": -1, ' tags=["nbval-check-output"]': 6}.get(old, 1))
     place = f", line {course.line(name, piece)}" if piece else ""
     (breach,) = course.lint()
@@ -257,19 +257,19 @@ CORRECT = [
 
 
 @pytest.mark.parametrize(("name", "old", "new", "what"), CORRECT, ids=[right[-1] for right in CORRECT])
-def test_what_is_still_right(course, name, old, new, what):
+def test_lint_accepts_changes_that_break_no_rule(course, name, old, new, what):
     course.change(name, old, new)
     assert course.lint() == []
 
 
-def test_as_many_as_allowed(course):
+def test_lint_accepts_as_many_as_allowed(course):
     lengthen = "\n".join(f"b{number} = 1" for number in range(8)) + "\nstep = "
     course.change(NAMES[0], "step = ", lengthen, -1)  # ten lines of code in the median
     course.change(NAMES[0], ' tags=["nbval-check-output"]', "", 5)  # three of eight left
     assert course.lint() == []
 
 
-def test_a_lesson_that_begins_and_ends_in_code(course):
+def test_a_lesson_that_ends_in_code_lacks_recap_link_and_next(course):
     course.change(NAMES[0], HEADER, "# %%\nx = 1\n\n")
     course.change(NAMES[0], ENDING, "# %%\ny = 1\n")
     name = NAMES[0]
@@ -278,7 +278,7 @@ def test_a_lesson_that_begins_and_ends_in_code(course):
 
 
 @pytest.mark.parametrize("end", ["", '# %% [markdown]\n# check("01.answer_2")\n'])
-def test_the_last_task_without_a_check(course, end):
+def test_a_last_task_without_a_check_is_named(course, end):
     course.change(NAMES[1], '# %%\ncheck("01.answer_2", answer_2)\n', end)
     line = course.line(NAMES[1], "def answer_2")
     assert course.lint() == [f"{NAMES[1]}, line {line}: the task has no check cell right under it"]
@@ -301,7 +301,7 @@ def stream(name):
     ],
 )
 @pytest.mark.parametrize(("name", "piece"), [(NAMES[0], "step = 3"), (NAMES[1], 'check("01.answer_2')])
-def test_each_breach_in_an_output(course, name, piece, outputs, message):
+def test_each_breach_in_an_output_is_named_with_its_line(course, name, piece, outputs, message):
     course.outputs[piece] = outputs
     start = "# a comment does not count\nstep = 3" if name == NAMES[0] else piece
     (breach,) = course.lint()
@@ -324,7 +324,7 @@ def test_each_breach_in_an_output(course, name, piece, outputs, message):
         ("# only words", None),
     ],
 )
-def test_a_cell_that_should_show_something(course, code, why):
+def test_a_cell_that_should_show_something_is_named_if_empty(course, code, why):
     course.change(NAMES[0], "step = 3\nstep", code)
     course.outputs[code] = []
     line = course.line(NAMES[0], "# a comment does not count\n" + code)
@@ -378,7 +378,7 @@ def test_a_folded_output_gives_nothing_away(course, text, fine):
 @pytest.mark.parametrize(
     "shown", ["2.1159482e-10", "p = -22.276348114013672", "largest difference: 2e-07", "0e+00", "[0.1, 0.30000001]"]
 )
-def test_a_compared_output_shows_no_digit_that_differs_between_processors(course, shown):
+def test_compared_outputs_show_no_digit_that_may_differ(course, shown):
     course.outputs["step = 3"] = [{"output_type": "stream", "name": "stdout", "text": ["step\n", shown]}]
     (breach,) = course.lint()
     line = course.line(NAMES[0], "# a comment does not count\nstep = 3")

@@ -50,7 +50,7 @@ def test_norm_and_attention_are_pytorchs():
 
 @pytest.mark.parametrize("pieces", [(7,), (1,) * 7, (3, 1, 3)])
 @torch.no_grad()
-def test_with_a_cache_the_logits_are_the_same_however_the_text_is_cut(pieces):
+def test_cached_logits_are_the_same_however_the_text_is_cut(pieces):
     model, ids = small(), torch.randint(11, (2, 7), generator=torch.Generator().manual_seed(0))
     cache = model.new_cache()
     parts = [model(part, cache) for part in ids.split(pieces, 1)]
@@ -106,7 +106,7 @@ def test_the_page_defines_the_same_model():
     assert torch.equal(page.unpack(blocks), llama.unpack(blocks, "Q4_1"))
 
 
-def test_without_the_file_a_random_model_of_the_same_class_stands_in_and_says_so(tmp_path, monkeypatch, capsys):
+def test_a_random_model_stands_in_for_a_missing_file_and_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
     monkeypatch.delenv("COURSE_REAL_DATA", raising=False)
     model, tokenizer, facts = llama.load_smollm2(smollm2.file_or_stand_in())

@@ -36,13 +36,13 @@ def assert_equals_torchs(features, weight, target, smoothing):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
 @pytest.mark.parametrize("tokens", [1, 2, ROWS - 1, ROWS, ROWS + 1, 2 * ROWS, 2 * ROWS + 1])
-def test_it_equals_torchs_around_the_size_of_a_block(tokens, smoothing):
+def test_smoothed_loss_equals_torchs_around_the_size_of_a_block(tokens, smoothing):
     assert_equals_torchs(*inputs(tokens), smoothing)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(1, 23), st.integers(1, 13), st.integers(2, 19), st.floats(0, 0.9), st.integers(0, 1000))
-def test_it_equals_torchs_in_any_shape(tokens, width, vocabulary, smoothing, seed):
+def test_smoothed_loss_equals_torchs_in_any_shape(tokens, width, vocabulary, smoothing, seed):
     features, weight, target = inputs(tokens, seed, width=width, vocabulary=vocabulary)
     assert_equals_torchs(features, weight, target, smoothing)
 
@@ -77,7 +77,7 @@ def test_a_weight_that_is_also_the_embedding_gets_both_gradients():
     assert_close(*both)
 
 
-def test_nothing_to_say_costs_nothing():
+def test_smoothed_loss_of_no_words_is_zero():
     features, weight, target = inputs(0)
     loss = smoothed_loss(features, weight, target, 0.1)
     loss.backward()
@@ -103,7 +103,7 @@ def test_bf16_stays_within_its_bound(smoothing, seed):
         assert_close(mine.double(), other, BF16_GRADIENT)
 
 
-def test_two_passes_disagree_by_the_mean_of_both_divergences_of_torch():
+def test_disagreement_is_the_mean_of_torchs_two_divergences():
     (features, weight, _), (others, *_) = inputs(29), inputs(29, seed=1)
     log_p, log_q = ((x @ weight.T).log_softmax(-1) for x in (features, others))
     both = [F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((log_p, log_q), (log_q, log_p))]
@@ -111,7 +111,7 @@ def test_two_passes_disagree_by_the_mean_of_both_divergences_of_torch():
     assert disagreement(features, features, weight) == 0
 
 
-def test_r_drop_reads_each_sentence_twice_and_adds_what_the_passes_disagree_about():
+def test_r_drop_reads_sentences_twice_and_adds_disagreement():
     batch = Batches([[5, 6, 7], [5, 6]], [[7, 8], [9]], 64, 0).read(np.arange(2))
 
     def loss_of(r_drop, dropout, seed=0):

@@ -92,7 +92,7 @@ def test_the_supporting_facts_are_enough_and_each_is_needed(kind):
                 assert read(chosen[:place] + chosen[place + 1 :], one.question) != one.answer
 
 
-def test_the_first_supporting_fact_of_two_names_the_thing_and_the_second_the_place():
+def test_two_facts_first_name_the_thing_and_then_the_place():
     for one in stories("two facts", 100, seed=2)[0]:
         first, second = (one.facts[place].split() for place in one.support)
         assert first[-1] == one.question.split()[-1] and second[-1] == one.answer and first[0] == second[0]
@@ -107,7 +107,7 @@ def test_a_trail_tells_the_thing_from_the_person_who_took_it():
     assert found.dropped.tolist() == [True, True]
 
 
-def test_votes_of_stories():
+def test_most_visited_names_the_places_with_most_visits():
     facts = ["mary went to the garden", "john went to the office", "mary took the ball", "mary went to the office"]
     made = [
         Story(facts, "where is the ball", "office", [2, 3]),
@@ -183,12 +183,12 @@ def test_a_story_is_as_long_as_asked():
         ("three facts", (2, 2), "longest at least 3"),
     ],
 )
-def test_a_story_that_cannot_be_told(kind, lengths, said):
+def test_an_impossible_story_is_refused(kind, lengths, said):
     with pytest.raises(CourseError, match=said):
         story(kind, Random(0), *lengths)
 
 
-def test_the_position_encoding_word_by_word():
+def test_position_encoding_equals_its_formula_word_by_word():
     encoding = position_encoding(4, 3)
     for j in range(1, 5):
         for k in range(1, 4):

@@ -59,7 +59,7 @@ def one_hot(scores):
     return torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
 
 
-def told(task_id, answer):
+def failing_report(task_id, answer):
     report = judge_answer(TASKS[task_id], answer)
     assert report.state == "failed", str(report)
     return report
@@ -81,7 +81,7 @@ def told(task_id, answer):
     ],
 )
 def test_a_finite_fill_is_told_that_it_is_not_infinite(task_id, answer, fill):
-    report = told(task_id, answer(fill))
+    report = failing_report(task_id, answer(fill))
     assert "finite" in report.message and "-inf" in report.message, str(report)
     assert report.mistake or fill != -100.0, str(report)
 
@@ -97,8 +97,8 @@ def test_a_finite_fill_is_told_that_it_is_not_infinite(task_id, answer, fill):
         ),
     ],
 )
-def test_what_is_masked_too_late_and_what_is_lowered_too_little_hear_of_both(task_id, answer):
-    message = told(task_id, answer).message
+def test_masks_too_late_and_masks_too_weak_get_both_causes(task_id, answer):
+    message = failing_report(task_id, answer).message
     assert "mask after the softmax" in message and "lower them" in message, message
 
 
@@ -158,8 +158,8 @@ def same_sum(right, came):
         ("03.catch_wrong_attention", trial_of_attention(same, B=1)),
     ],
 )
-def test_a_test_is_told_what_passes_it_and_not_which_inputs_it_has(task_id, answer):
-    report = told(task_id, answer)
+def test_reports_on_a_test_say_what_passes_it_but_not_its_inputs(task_id, answer):
+    report = failing_report(task_id, answer)
     assert report.mistake and "your test" in report.message.lower(), str(report)
     assert not any(claim in report.message for claim in ("Your test sees", "one state only", "No query", "never uses"))
 
@@ -175,7 +175,7 @@ def test_a_message_on_another_input_names_it():
     )
 
 
-def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
+def test_every_sentence_on_a_test_says_what_passes_or_is_refused():
     tests = [task for task in TASKS.values() if re.search("catch_|sees_order", task.id)]
     for mistake in (mistake for task in tests for mistake in task.mistakes):
         assert re.search(
@@ -184,7 +184,7 @@ def test_every_sentence_on_a_test_is_about_what_passes_or_is_refused():
         ), mistake
 
 
-def test_a_right_candidate_that_is_refused_may_be_so_for_another_reason_than_rounding():
+def test_a_refused_correct_candidate_may_not_be_due_to_rounding():
     task = TASKS["03.catch_wrong_attention"]
     right = next(case for case in task.make_cases(0) if case.name.startswith("correct"))
     assert "require nothing that a correct candidate need not do?" in task.properties[0](right, False)
@@ -203,8 +203,8 @@ def after(alter):
 
 
 @pytest.mark.parametrize("alter", [lambda s: [words.sort(reverse=True) for words in s], lambda s: s.append(["more"])])
-def test_a_list_that_is_altered_is_named_once_and_its_methods_are_told(alter):
-    report = told("01.must_fail", after(alter))
+def test_an_altered_list_is_named_once_with_advice_for_lists(alter):
+    report = failing_report("01.must_fail", after(alter))
     assert report.kind == "side effect" and "alters its input sentences: " in report.message
     assert "`sorted(…)` and `list(…)` make a new list" in report.message
     assert "underscore" not in report.message and "numbers" not in report.message
@@ -392,20 +392,20 @@ def test_no_warning_of_what_the_check_tries_reaches_a_learner():
 
 
 def test_numbers_that_give_not_a_value_do_not_pass():
-    report = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
+    report = failing_report("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [2, -1]))
     assert report.mistake == "not_taken_for_zero", str(report)
-    shared = told("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
+    shared = failing_report("02.negation_by_hand", lambda longest: ([20, 10, 0], [0, 20, 0], [5, -2]))
     assert shared.mistake == "negated_always_negative", str(shared)
 
 
-def test_a_test_whose_verdict_changes_is_told_so_and_not_that_the_function_is_random():
+def test_a_test_with_changing_verdicts_is_not_called_random():
     verdicts = random.Random(0)
     for task_id in ("03.catch_wrong_attention", "04.catch_wrong_scores"):
-        message = told(task_id, lambda *args: verdicts.random() < 0.5).message
+        message = failing_report(task_id, lambda *args: verdicts.random() < 0.5).message
         assert message.startswith("Your test gives different verdicts") and "atol=1e-5" in message, message
 
 
-def test_a_test_that_a_wrong_candidate_stops_is_told_to_catch_that():
+def test_a_test_stopped_by_a_candidate_is_told_to_catch_that():
     def without_try(name, candidate):
         draw = torch.Generator().manual_seed(0)
         args = [torch.randn(*shape, generator=draw) for shape in shapes(name, 2, 3, 5, 7, 11, 13)]
@@ -418,7 +418,7 @@ def test_a_test_that_a_wrong_candidate_stops_is_told_to_catch_that():
         assert "print both shapes" not in report.message
 
 
-def test_a_property_that_only_another_input_breaks_names_that_input():
+def test_a_property_broken_by_another_input_names_that_input():
     one_step = solution_of("11.shift_matrix")
 
     def powers_of_numbers(words, width, back, peak):
@@ -481,8 +481,8 @@ def ignoring(agree):
         ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
     ],
 )  # fmt: skip
-def test_what_is_said_of_a_wrong_answer_is_true_of_it(task_id, answer, says, never):
-    message = told(task_id, answer).message
+def test_messages_on_wrong_answers_are_true_of_them(task_id, answer, says, never):
+    message = failing_report(task_id, answer).message
     assert says in message and never not in message, message
 
 
@@ -533,7 +533,7 @@ def normal(shape, draw):
     ],
 )
 def test_a_test_that_compares_too_little_is_refused(task_id, answer):
-    assert told(task_id, answer).message
+    assert failing_report(task_id, answer).message
 
 
 def test_the_tests_above_are_right_where_they_compare_all():
@@ -545,7 +545,7 @@ def test_the_tests_above_are_right_where_they_compare_all():
         assert judge_answer(TASKS[task_id], answer).state == "passed"
 
 
-def test_a_case_has_as_many_sentences_of_each_label_as_its_name_says():
+def test_a_case_has_as_many_labelled_sentences_as_its_name_says():
     numbers, tried = {"one": 1, "two": 2, "three": 3}, 0
     for case in TASKS["01.must_fail"].make_cases():
         for number, label in re.findall("(one|two|three) (positive|negative)", case.name):
@@ -580,25 +580,27 @@ def answer_with_an_added_mask(question, memories, mask, readout):
         ("16.answer", answer_with_an_added_mask),
     ],
 )
-def test_a_gradient_that_is_not_finite_costs_no_point_where_values_are_asked_for(task_id, answer):
+def test_a_nonfinite_gradient_costs_no_point_if_values_are_asked(task_id, answer):
     report = judge_answer(TASKS[task_id], answer)
     assert report.state == "passed" and report.hazard and "`nan_to_num` after that step" in report.message, str(report)
 
 
-def test_an_input_that_is_altered_comes_first_and_a_factor_near_1_is_written_out():
+def test_an_altered_input_comes_first_and_factors_near_1_in_full():
     def alter(query, key, value, mask=None):
         value.mul_(1.0001)
         return TASKS["03.attention"].oracle_function(query, key, value, mask)
 
-    report = told("03.attention", alter)
+    report = failing_report("03.attention", alter)
     assert report.message.startswith("Your function alters its input value. ") and "times 1.0001." in report.message
     assert str(report).count("alters its input") == 1
-    scaled = told("04.dot", lambda state, hidden: 1.00003 * state @ hidden.mT).message
+    scaled = failing_report("04.dot", lambda state, hidden: 1.00003 * state @ hidden.mT).message
     assert "times 1.00003" in scaled, scaled
 
 
-def test_what_is_printed_and_not_returned_is_told_so():
-    report = told("03.attention", altered("03.attention", ("return weights @ value, weights", "print(weights)")))
+def test_an_answer_that_prints_and_returns_nothing_is_told_so():
+    report = failing_report(
+        "03.attention", altered("03.attention", ("return weights @ value, weights", "print(weights)"))
+    )
     assert "prints" in report.message and "write `return`" in report.message
 
 
@@ -614,7 +616,7 @@ def test_a_placeholder_below_an_answer_is_told_to_be_deleted():
     assert "nothing to check yet" in judge_answer(task, stub).message
 
 
-def test_what_stops_an_answer_is_told_once_and_not_with_the_smallest_input():
+def test_an_error_is_told_once_without_the_smallest_input():
     report = judge_answer(
         TASKS["09.self_attention"], altered("09.self_attention", ("query @ key.mT", "2 * query @ key.T"))
     )
@@ -649,7 +651,7 @@ OF_NOBODY = re.compile(r"in place of|\balone\b|comes out|exchanged|which is spre
     "task_id",
     ["03.causal_mask", "05.last_state", "06.luong_step", "11.sinusoidal_positions", "17.read_back", "18.at_risk"],
 )
-def test_a_change_is_told_in_plain_words_and_of_numbers_that_it_makes_sense_for(task_id):
+def test_changes_are_told_in_plain_words_that_suit_their_numbers(task_id):
     known = evaluator_of(Expected(TASKS[task_id], TASKS[task_id].make_cases(0)))
     texts = [base.text for base in (*known.of_arguments, *known.of_steps)]
     assert texts and not [text for text in texts if OF_NOBODY.search(text)]

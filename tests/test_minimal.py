@@ -213,7 +213,7 @@ def test_a_decoder_layer_is_torchs(order, seed):
 
 
 @both_orders
-def test_what_stands_at_padding_has_no_effect_on_a_layer(order):
+def test_values_at_padding_have_no_effect_on_a_layer(order):
     options = {"batch_first": True, "norm_first": order == "pre"}
     encoder = shaken(nn.TransformerEncoderLayer(WIDTH, HEADS, HIDDEN, 0.1, **options), 1)
     decoder = shaken(nn.TransformerDecoderLayer(WIDTH, HEADS, HIDDEN, 0.1, **options), 2)
@@ -299,7 +299,7 @@ def test_ties_go_to_the_smallest():
     assert minimal.greedy(lambda prefix: torch.tensor([0.0, 1.0, 1.0]), 9, 0, 3) == [1, 1, 1]
 
 
-def test_the_beam_by_hand():
+def test_beam_search_finds_the_example_worked_by_hand():
     """A beam of two finds "a", less probable than "b" at first, but sure to end; having set it aside, it again keeps two."""
     following = {
         (): {"a": 0.4, "b": 0.6},

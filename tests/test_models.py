@@ -106,7 +106,7 @@ def test_a_missing_file_is_named(saved, name):
         load_model(saved)
 
 
-def test_a_folder_that_is_none(tmp_path):
+def test_load_model_refuses_a_folder_without_a_model(tmp_path):
     (tmp_path / "file").touch()
     for folder in (tmp_path, tmp_path / "nothing", tmp_path / "file"):
         with pytest.raises(CourseError, match="but model.json is not there"):
@@ -164,7 +164,7 @@ def test_a_card_that_asks_for_a_huge_model_is_told_at_once(saved, option, value)
 
 
 @pytest.mark.parametrize("changes", [{"hidden": 10**5, "encoder_layers": 200}, {"vocabulary": 10**9}], ids=str)
-def test_nothing_is_built_that_is_much_larger_than_its_weights(saved, changes, monkeypatch):
+def test_load_model_builds_nothing_much_larger_than_its_weights(saved, changes, monkeypatch):
     made, register = [], torch.nn.Module.register_parameter
 
     def register_and_count(module, name, parameter):
@@ -215,7 +215,7 @@ class Bomb:
 
 @pytest.mark.parametrize("name", ["model.json", "model.safetensors", "subwords.json"])
 @pytest.mark.parametrize("dump", [pickle.dump, torch.save])
-def test_nothing_is_unpickled(saved, name, dump):
+def test_load_model_unpickles_nothing(saved, name, dump):
     exploded = saved / "exploded"
     with open(saved / name, "wb") as file:
         dump(Bomb(exploded), file)
@@ -254,7 +254,7 @@ def test_sizes_too_small_are_told(name, least):
         make_model("transformer", 10, OPTIONS["transformer"] | {name: least - 1})
 
 
-def test_a_kind_that_is_none_is_told():
+def test_make_model_refuses_an_unknown_kind():
     with pytest.raises(CourseError, match="kind must be one of seq2seq, attention, transformer, gpt, not 'rnn'"):
         make_model("rnn", 10, {})
 
@@ -290,7 +290,7 @@ def test_an_empty_text_has_no_alignment(kind):
     assert translate.align(model_of(kind).eval(), SUBWORDS, "") == translate.Alignment([], [], None)
 
 
-def test_scores_and_their_signatures():
+def test_bleu_and_chrf_give_known_scores_and_signatures():
     perfect = scores.bleu(TEXTS, TEXTS)
     assert perfect.score == pytest.approx(100)
     assert {"case:mixed", "tok:13a", "nrefs:1", "smooth:exp"} <= set(perfect.signature.split("|"))
@@ -301,7 +301,7 @@ def test_scores_and_their_signatures():
     assert 0 < scores.chrf(["the dog"] * 3, TEXTS).score < 100
 
 
-def test_bleu_by_hand():
+def test_bleu_equals_a_value_computed_by_hand():
     """Papineni et al. 2002: the geometric mean of 1- to 4-gram precisions, times the penalty for being short."""
     score = scores.bleu(["the king saw your house today"], ["the king saw your old house today there"]).score
     precisions = 6 / 6, 4 / 5, 2 / 4, 1 / 3

@@ -19,12 +19,12 @@ import sampling
 import torch
 from correct_answers import CORRECT
 from filelock import FileLock
-from tasks import TASKS, answers, judge_briefly, solution_of
+from tasks import TASKS, judge_briefly, solution_of, solutions
 
 from course_utils.checks import explain
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected, canonicalised
-from course_utils.checks.match_mistake import alike_value
+from course_utils.checks.match_mistake import agree_in_value
 from course_utils.checks.running.contract import Case, in_precision
 from course_utils.checks.running.run import marked, run
 
@@ -81,7 +81,7 @@ def become(node, other):
 
 def mutants(task_id, always=1000):
     """(what was changed, source) for mutants of the solution: so many, all of them in a thorough run."""
-    tree, found = ast.parse(answers()[task_id]), []
+    tree, found = ast.parse(solutions()[task_id]), []
     names = [a.arg for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.args]
     for i, here in enumerate(ast.walk(tree)):
         changes = list(mutations(here))
@@ -121,7 +121,7 @@ def fuzzed(task, times):
 
 def same_function(task, one, other, times=200):
     ones, others = (outcomes(task, answer, fuzzed(task, times), 60) for answer in (one, other))
-    return len(ones) == len(others) == fuzzing.cases_of(task, times) and all(map(alike_value, ones, others))
+    return len(ones) == len(others) == fuzzing.cases_of(task, times) and all(map(agree_in_value, ones, others))
 
 
 FUNCTIONS = [task for task in TASKS.values() if fuzzing.can_be_drawn(task)]
@@ -133,14 +133,14 @@ def judged(tmp_path_factory):
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
-    def of(task):
+    def judged_mutants(task):
         kept = folder / f"mutants-{task.id}.json"
         with FileLock(f"{kept}.lock"):
             if not kept.exists():
                 kept.write_text(json.dumps(judge_mutants(task)))
         return json.loads(kept.read_text())
 
-    return of
+    return judged_mutants
 
 
 def judge_mutants(task):
@@ -176,7 +176,7 @@ def test_every_mutant_is_refused_or_the_same_function(task, judged):
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not sampling.NIGHT, reason="needs all mutants: run `course test --all`")
-def test_four_of_five_mutants_with_wrong_values_are_explained_and_none_falsely(judged):
+def test_four_of_five_mutants_are_explained_and_none_falsely(judged):
     # Of the others, the report names the number or the shape that is wrong: a mutant is any change, and few are a learner's mistake.
     came = [judged(task) for task in FUNCTIONS]
     false = [told for each in came for told in each["false"]]
@@ -206,7 +206,7 @@ def holds_elsewhere(task, mutant, expected):
     elsewhere = outcomes(task, mutant if task.module else in_float64, other.cases, 10)
     ordinary = [place for place, case in enumerate(other.cases) if not case.edge]
     known = explain.evaluator_of(other)
-    wrong = [i for i in ordinary if not explain._same(hypothesis.at(known, i), explain._value_of(elsewhere[i]))]
+    wrong = [i for i in ordinary if not explain._values_agree(hypothesis.at(known, i), explain._value_of(elsewhere[i]))]
     return 5 * len(wrong) <= len(ordinary)
 
 

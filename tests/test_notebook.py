@@ -38,7 +38,7 @@ def wrong(state, hidden):
     return hidden @ state.mT
 
 
-def test_check_returns_and_shows_its_report_and_passed_stays_passed(course_folder, capsys):
+def test_check_returns_and_shows_its_report_and_keeps_a_pass(course_folder, capsys):
     report = check("04.dot", wrong)
     assert (report.state, report.mistake, report.kind) == ("failed", "transposed", "shape")
     assert str(report) in capsys.readouterr().out
@@ -49,7 +49,7 @@ def test_check_returns_and_shows_its_report_and_passed_stays_passed(course_folde
     assert kept(course_folder)["04.dot"] == {"state": "failed", "passed": True, "attempts": 3}
 
 
-def test_not_attempted_is_no_attempt(course_folder, capsys):
+def test_a_stub_that_was_checked_counts_as_no_attempt(course_folder, capsys):
     def dot(state, hidden):
         raise NotImplementedError
 
@@ -63,14 +63,14 @@ def test_not_attempted_is_no_attempt(course_folder, capsys):
 
 
 @pytest.mark.parametrize("task_id", ["04.dot", "12.encoder_layer"])
-def test_who_hands_over_what_a_call_returned_is_told_to_hand_over_the_function(task_id):
+def test_check_given_the_result_of_a_call_asks_for_the_function(task_id):
     report = check(task_id, print(end=""))
     name = catalogue.load(task_id).answer_name
     assert report.state == "not attempted" and report.message.endswith(f'`check("{task_id}", {name})`.')
     assert "check was given None" in report.message and "NotImplementedError" not in report.message
 
 
-def test_hints_come_one_at_a_time_and_the_report_says_which_is_next(capsys):
+def test_hints_come_one_at_a_time_and_the_report_names_the_next(capsys):
     assert "hint 1 of 3" in check("04.dot", wrong).note
     hint("04.dot")
     assert "hint 2 of 3" in check("04.dot", wrong).note
@@ -84,7 +84,7 @@ def test_hints_come_one_at_a_time_and_the_report_says_which_is_next(capsys):
     assert "hints 3" in capsys.readouterr().out  # and not 5
 
 
-def test_solution_after_an_attempt_or_by_force(capsys):
+def test_solution_is_shown_after_an_attempt_or_by_force(capsys):
     solution("04.dot", force=True)
     assert "def dot(state, hidden)" in capsys.readouterr().out
     check("04.dot", wrong)
@@ -97,7 +97,7 @@ def test_solution_after_an_attempt_or_by_force(capsys):
 def test_a_solution_is_shown_as_code_without_its_docstring(monkeypatch):
     monkeypatch.setattr(
         catalogue,
-        "answers",
+        "solutions",
         lambda: {
             "04.dot": 'def dot(state, hidden):\n    """Return.\n\n    More."""\n    return state @ hidden.mT  # <S>'
         },
@@ -110,13 +110,13 @@ def test_a_solution_is_shown_as_code_without_its_docstring(monkeypatch):
     assert shown[0]._repr_html_() is None  # a notebook would show it and not the Markdown
 
 
-def test_where_solutions_are_held_back_the_sentence_in_their_place_is_shown(monkeypatch, capsys):
-    monkeypatch.setattr(catalogue, "answers", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
+def test_solution_shows_the_sentence_that_holds_its_place(monkeypatch, capsys):
+    monkeypatch.setattr(catalogue, "solutions", lambda: {"04.dot": "# The solutions are handed out from Monday on."})
     solution("04.dot", force=True)
     assert capsys.readouterr().out == "The solutions are handed out from Monday on.\n"
 
 
-def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys):
+def test_progress_counts_every_task_and_shows_the_lessons_begun(capsys):
     check("04.dot", right)
     check("00.weighted_sum", lambda w, v: w)
     capsys.readouterr()
@@ -130,7 +130,7 @@ def test_progress_counts_every_task_and_shows_the_lessons_that_are_begun(capsys)
     assert "02 Weighted sums: 0 of " in out and "02.softmax" not in out
 
 
-def test_progress_keeps_a_wrong_answer_to_a_question_that_is_shown_again(capsys):
+def test_progress_keeps_a_wrong_reply_to_a_question_shown_again(capsys):
     state.change("04.q1", lambda entry: notebook._count_attempt(entry, "failed"), print)
     check("04.q1", ...)
     capsys.readouterr()
@@ -140,22 +140,22 @@ def test_progress_keeps_a_wrong_answer_to_a_question_that_is_shown_again(capsys)
 
 
 def test_progress_says_what_comes_next(capsys):
-    def said():
+    def printed_progress():
         capsys.readouterr()
         progress()
         return capsys.readouterr().out.splitlines()
 
     first, following = catalogue.lessons()["00"], catalogue.asked("04", questions=True)[1]
     said_first = f"Next comes lesson 00, {first.title}: {first.question} `progress(all=True)` shows every lesson."
-    assert said()[2:] == [said_first]
+    assert printed_progress()[2:] == [said_first]
     hint("04.dot")
-    assert said()[-1].startswith("Next comes 04.dot, ")
+    assert printed_progress()[-1].startswith("Next comes 04.dot, ")
     check("04.dot", right)
-    assert said()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
+    assert printed_progress()[-1].startswith(f"Next comes {following.id}, {following.title}. ")
     last = list(catalogue.by_lesson())[-1]
     for task in catalogue.asked(last, questions=True):
         state.change(task.id, lambda entry: notebook._count_attempt(entry, "passed"), print)
-    out = said()
+    out = printed_progress()
     assert out[-1].startswith("You have finished the last lesson. ")
     assert [line for line in out if line.startswith(f"{last} ")] and not [line for line in out if f" {last}." in line]
 
@@ -167,7 +167,7 @@ def half(state, hidden):
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp437", "utf-8"])
-def test_where_signs_cannot_be_written_plain_ones_take_their_place(encoding, monkeypatch):
+def test_plain_signs_replace_those_that_cannot_be_written(encoding, monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
     for answer in (right, wrong, half):
         check("04.dot", answer)
@@ -225,7 +225,7 @@ def test_a_question_called_wrongly_is_shown_with_its_own_id(capsys):
     assert 'Use it like this: `check("00.q3", "a")`' in capsys.readouterr().out
 
 
-def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder, capsys):
+def test_a_demonstration_is_not_kept_and_hides_nothing_that_is(course_folder, capsys):
     assert "hint 1 of 3" in check("04.dot", wrong, keep=False).note
     check("02.q1", "a", keep=False)
     hint("04.dot", keep=False)
@@ -242,7 +242,7 @@ def test_a_demonstration_is_not_kept_and_hides_nothing_of_what_is(course_folder,
 
 
 @pytest.mark.parametrize("call", [lambda i: check(i, right), hint, solution, notebook.play])
-def test_an_unknown_task_gives_a_sentence_and_one_without_its_lesson_is_completed(call, monkeypatch, capsys):
+def test_an_unknown_task_gets_a_sentence_that_completes_its_id(call, monkeypatch, capsys):
     monkeypatch.setattr(history, "in_notebook", lambda: True)
     for unknown in ("04.dott", "99.x", "", "02.q9", "two_hops_by_hand", "15.two_hops_by_hand", " 16.two_hops_by_hand"):
         call(unknown)
@@ -256,7 +256,7 @@ def test_an_id_without_its_first_nought_is_completed(written, meant, capsys):
     assert f'There is no task "{written}"' in (out := capsys.readouterr().out) and f'did you mean "{meant}"?' in out
 
 
-def test_an_id_without_its_lesson_that_several_lessons_have_is_completed_with_each(capsys):
+def test_an_id_of_several_lessons_is_completed_with_each_of_them(capsys):
     several = {}
     for task in (task for of_lesson in catalogue.by_lesson().values() for task in of_lesson):
         several.setdefault(task.id[3:], []).append(f'"{task.id}"')
@@ -284,7 +284,7 @@ def test_a_damaged_file_is_set_aside_and_never_overwritten(course_folder, capsys
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le"])
-def test_progress_that_an_editor_has_saved_in_its_own_encoding_is_read(encoding, course_folder, capsys):
+def test_progress_saved_by_an_editor_in_its_own_encoding_is_read(encoding, course_folder, capsys):
     check("04.dot", right)
     text = (course_folder / ".course" / "progress.json").read_text()
     for path in (course_folder / ".course" / "progress.json", course_folder / "travelled.json"):
@@ -347,7 +347,7 @@ def test_a_notebook_shows_a_report_once(shell):
     assert shown.data["text/plain"].startswith("✗ 04.dot")
 
 
-def test_html_uses_the_themes_text_colour_and_says_the_verdict_in_words():
+def test_html_uses_the_themes_colour_and_words_for_the_verdict():
     html = judge_answer(catalogue.load("04.dot"), wrong)._repr_html_()
     assert "aria-label='Check of 04.dot: failed'" in html
     assert "color:black" not in html and "background:white" not in html and "<style" not in html
@@ -366,7 +366,7 @@ def test_a_report_says_what_helps_then_what_came_then_the_input():
     assert "<details open><summary" in report._repr_html_()
 
 
-def test_a_large_input_is_folded_and_in_text_its_large_arguments_are_told_by_their_shapes():
+def test_a_large_input_is_folded_and_in_text_told_by_its_shapes():
     report = judge_answer(catalogue.load("10.multi_head_attention"), lambda query, *more: query)
     html = report._repr_html_()
     assert "<details><summary" in html and "(open to see it)</summary>" in html
@@ -376,7 +376,7 @@ def test_a_large_input_is_folded_and_in_text_its_large_arguments_are_told_by_the
     assert re.search(r"^query = \[\[\[", text, re.MULTILINE)
 
 
-def test_of_a_large_tensor_the_rows_with_nan_are_shown_else_those_that_differ():
+def test_side_by_side_shows_rows_with_nan_or_rows_that_differ():
     right = torch.arange(600.0).reshape(50, 12)
     wrong = right.clone()
     wrong[[20, 41], [3, 10]] += 1
@@ -495,7 +495,7 @@ def test_an_edit_that_did_not_take_effect_is_told(new, says, cell_ids, shell, ca
     assert "04.dot – the dot-product score" in out
 
 
-def test_a_stub_whose_answer_did_not_take_effect_is_not_asked_for_one(shell, capsys):
+def test_a_stub_whose_answer_did_not_run_is_not_asked_for_one(shell, capsys):
     shell.run_cell("from course_utils import check", store_history=True)
     history.record_cells()
     shell.run_cell("def dot(state, hidden):\n    raise NotImplementedError", store_history=True, cell_id="a")
@@ -509,7 +509,7 @@ def test_a_stub_whose_answer_did_not_take_effect_is_not_asked_for_one(shell, cap
     )
 
 
-def test_an_older_version_that_is_checked_on_purpose_is_no_lost_edit(shell, capsys):
+def test_an_older_version_checked_on_purpose_is_no_lost_edit(shell, capsys):
     shell.run_cell("from course_utils import check", store_history=True)
     history.record_cells()
     shell.run_cell(OLD, store_history=True, cell_id="a")
@@ -543,7 +543,7 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 
-def test_a_letter_of_the_built_page_does_not_count_before_ones_own_order_was_shown(course_folder, monkeypatch, capsys):
+def test_a_letter_counts_only_once_the_learners_order_was_shown(course_folder, monkeypatch, capsys):
     question = catalogue.load("02.q1")
     assert question.options(1) != question.options(0)
     monkeypatch.setattr(state, "seed", lambda say: 1)
@@ -595,7 +595,7 @@ def test_an_option_that_is_copied_whole_is_read_as_its_letter(number):
                 assert question.judge(written, 7) == question.judge(letter, 7), written
 
 
-def test_the_order_of_options_stays_with_the_learner_and_differs_between_learners(course_folder, monkeypatch):
+def test_the_order_of_options_is_lasting_and_differs_by_learner(course_folder, monkeypatch):
     mine = state.seed()
     check("04.dot", right)
     file = course_folder / ".course" / "progress.json"
@@ -691,7 +691,7 @@ IN_QUOTES, ABOVE = 'A letter is put in quotes: check("00.q2", "b").', "choose Ru
         ("print(b)", ABOVE),
     ],
 )
-def test_a_letter_without_quotes_and_another_unknown_name_are_told_what_to_do(cell, says, started):
+def test_a_bare_letter_and_an_unknown_name_are_told_what_to_do(cell, says, started):
     started.run_cell("from course_utils import check")
     with capture_output() as shown:
         started.run_cell(cell)
@@ -718,7 +718,7 @@ def test_a_typo_keeps_its_line_and_gets_the_nearest_name(cell, says, started):
     assert all(words in text for words in says) and ABOVE not in text
 
 
-def test_every_name_of_the_package_is_explained_where_it_is_not_imported():
+def test_names_of_the_package_are_explained_where_not_imported():
     names = re.search(r"OF_THE_COURSE = (\(.*\))", STARTUP.read_text(encoding="utf-8"))[1]
     assert sorted(ast.literal_eval(names)) == sorted(course_utils.__all__)
 
@@ -771,7 +771,7 @@ def test_a_right_answer_that_may_not_work_in_a_class_is_told_so(shell, course_fo
     assert report.state == "passed" and "imports `einops`" in report.note
 
 
-def test_a_check_that_waits_says_so_after_two_seconds_and_how_long_it_took_the_last_time(monkeypatch):
+def test_a_waiting_check_says_so_and_how_long_the_last_one_took(monkeypatch):
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
     answer = "from course_utils import check\ndef softmax(scores, temperature=1.0):\n    while True:\n        pass"

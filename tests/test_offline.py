@@ -22,7 +22,7 @@ WITH_DATA = [
 ]
 
 
-def test_lesson_01_asks_where_words_point_that_it_also_draws_without_its_data():
+def test_lesson_01_asks_about_words_it_can_draw_without_data():
     (asked,) = re.findall(
         r"Where will (.*) point\?",
         (ROOT / "course_lessons/lesson_01_bag_of_words/lesson.py").read_text(encoding="utf-8"),

@@ -41,7 +41,7 @@ IMPORTS = "import math\nimport torch\nfrom torch.nn import functional as F"
         ("return _ -> return -_", "    return -scores.softmax(-1)"),
     ],
 )
-def test_a_change_of_a_solution(change, line):
+def test_changed_changes_a_line_and_adds_the_imports_it_needs(change, line):
     made = changed(SOLUTION, [change], IMPORTS)
     assert line in made.splitlines() and "Score." not in made
     assert ("import torch" in made) == ("torch" in made.replace("import torch", "").replace("from torch", ""))
@@ -69,7 +69,7 @@ def test_several_changes_are_made_at_once():
         ("length := 3", "`length := 3` changes no argument: there are query, key, mask"),
     ],
 )
-def test_what_is_no_change_is_refused_in_a_sentence(change, said):
+def test_changes_that_change_nothing_are_refused_in_a_sentence(change, said):
     with pytest.raises(CourseError, match=f"^{said.replace('(', '[(]').replace(')', '[)]').replace('`', '.')}"):
         changed(SOLUTION, [change])
 
@@ -112,7 +112,7 @@ def mean_of_values(query, key, value, mask=None):
     return weights @ value, weights
 
 
-def test_an_own_mistake_is_named_in_a_notebook_and_its_command_tries_it(file, capsys):
+def test_own_mistakes_are_named_in_notebooks_and_can_be_tried(file, capsys):
     file(FILE)
 
     def attention(query, key, value, mask=None):
@@ -130,7 +130,7 @@ def test_an_own_mistake_is_named_in_a_notebook_and_its_command_tries_it(file, ca
     assert "03.attention, scaled: Leave out the division" in out
 
 
-def test_the_file_that_the_instructors_page_shows(file, capsys):
+def test_the_file_on_the_instructors_page_is_accepted(file, capsys):
     text = (ROOT / "docs/instructors.md").read_text(encoding="utf-8")
     file(re.search(r"^```markdown course_mistakes.md\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1])
     assert main(["mistakes"]) == 0

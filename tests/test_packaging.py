@@ -73,7 +73,7 @@ def test_every_requirement_has_a_pin_that_satisfies_it(python, system):
         assert requirement.specifier.contains(version, prereleases=True), f"{requirement} against {version}"
 
 
-def test_everything_that_the_requirements_bring_along_is_pinned():
+def test_pins_cover_everything_that_the_requirements_bring_along():
     from importlib.metadata import PackageNotFoundError, requires
 
     found = pins(".".join(map(str, sys.version_info[:2])), sys.platform)
@@ -226,7 +226,7 @@ def test_make_installs_once_and_again_when_the_pins_change(checkout):
 
 
 @needs_make
-def test_make_makes_the_environment_anew_where_the_folder_was_moved(checkout):
+def test_make_recreates_the_environment_of_a_moved_folder(checkout):
     assert make(checkout, "lab", stand_in(checkout, "3.12")).returncode == 0
     moved = checkout.parent / "moved"
     checkout.rename(moved)
@@ -246,7 +246,7 @@ def half_made(checkout):
 
 
 @needs_make
-def test_make_never_installs_with_the_python_of_a_half_made_environment(checkout):
+def test_make_never_installs_into_a_half_made_environment(checkout):
     python = stand_in(checkout, "3.12")
     half_made(checkout)
     done = make(checkout, "lab", python)
@@ -284,7 +284,7 @@ def test_make_takes_an_interrupted_installation_up_again(checkout):
     assert asked[-1] == "-m course_utils test --all"
 
 
-def test_nbval_overlooks_the_blanks_that_older_versions_of_torch_print():
+def test_nbval_overlooks_blanks_that_older_torch_prints():
     from nbval.plugin import get_sanitize_patterns
 
     patterns = get_sanitize_patterns((ROOT / "tests" / "nbval.cfg").read_text(encoding="utf-8"))
@@ -300,7 +300,7 @@ def test_nbval_overlooks_the_blanks_that_older_versions_of_torch_print():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows knows no sockets that are files")
-def test_a_kernel_of_nbval_needs_no_port_that_another_program_could_take_first(tmp_path):
+def test_nbval_kernels_need_no_port_that_others_could_take_first(tmp_path):
     asked = "from ipykernel.connect import get_connection_info\nprint('\"ipc\"' in get_connection_info())"
     cell = nbformat.v4.new_code_cell(asked, metadata={"tags": ["nbval-check-output"]}, execution_count=1)
     cell.outputs = [nbformat.v4.new_output("stream", text="True\n")]

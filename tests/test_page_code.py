@@ -1,10 +1,14 @@
 """What a page writes line by line is what the package holds for the pages after it: same results, gradients and random numbers."""
 
+import random
+
 import pytest
 import torch
 from script_loader import program
 
+from course_utils.data.generated_reviews import generate_reviews
 from course_utils.data.lookups import lookups, read
+from course_utils.data.recall import recall_at_distance
 from course_utils.data.scenes import scenes, things
 from course_utils.data.sequences import GIVEN, WANTED, copy
 from course_utils.data.stories import stories
@@ -52,6 +56,14 @@ def test_lesson_01_holds_the_sum_of_words_and_its_training():
     assert shown.build_vocabulary(REVIEWS, 2) == sentiment.build_vocabulary(REVIEWS, 2)
 
 
+def test_lesson_02_draws_the_courses_reviews():
+    shown, rng = page("02_weighted_sums"), random.Random(5)
+    expected = generate_reviews(50, seed=5)
+    assert [shown.draw_review(rng) for _ in range(50)] == list(
+        zip(expected.sentences, expected.labels.tolist(), strict=True)
+    )
+
+
 def test_lesson_03_holds_self_attention():
     shown = page("03_queries_keys_values")
     found, expected = (trained(sentiment, kind) for kind in (shown.SelfAttention, sentiment.SelfAttention))
@@ -60,7 +72,7 @@ def test_lesson_03_holds_self_attention():
         torch.testing.assert_close(torch.tensor(one), torch.tensor(other))
 
 
-def test_lesson_03_measures_the_model_without_matrices_that_its_page_trains():
+def test_lesson_03_measures_the_matrix_free_model_of_its_page():
     shown, measured_model = page("03_queries_keys_values").OneVector, program("projections").model_with
     found, expected = (trained(sentiment, kind) for kind in (shown, lambda size: measured_model("none", size)))
     for one, other in zip(found[1:], expected[1:], strict=True):
@@ -144,7 +156,33 @@ def test_lesson_09_holds_the_layers_that_it_counts(name, sizes):
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
 
 
-def test_lesson_12_holds_masks_positions_and_the_share_that_is_right():
+@pytest.mark.parametrize("distance", [0, 5])
+def test_lesson_09_holds_the_pairs_and_the_lstm_of_its_table(distance):
+    shown = page("09_self_attention")
+    drawn = [torch.Generator().manual_seed(7) for _ in range(2)]
+    found, expected = shown.draw_pairs(6, distance, drawn[0]), recall_at_distance(6, 3, distance, drawn[1])
+    assert all(map(torch.equal, found, expected))
+    x, left = torch.randn(2, 7, 6), []
+    for layer in (shown.LSTM, lambda width: sequence_layers.Recurrent(width, torch.nn.LSTM)):
+        torch.manual_seed(3)
+        left.append(layer(6)(x))
+    assert torch.equal(*left)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_lesson_09s_causal_layer_equals_torchs_and_leaks_nothing(bias):
+    shown, x = page("09_self_attention"), torch.randn(2, 7, 6)
+    layer = shown.CausalSelfAttention(6, 9, dropout=0.5, bias=bias)
+    assert ("query.bias" in layer.state_dict()) == bias and layer.state_dict()["mask"].shape == (9, 9)
+    assert not torch.equal(layer(x), layer(x))  # dropout is on
+    found = layer.eval()(x)
+    expected = torch.nn.functional.scaled_dot_product_attention(layer.query(x), layer.key(x), layer.value(x), is_causal=True)  # fmt: skip
+    torch.testing.assert_close(found, expected)
+    for t in range(1, 7):
+        torch.testing.assert_close(layer(torch.cat([x[:, :t], torch.randn(2, 7 - t, 6)], 1))[:, :t], found[:, :t])
+
+
+def test_lesson_12_shows_the_packages_masks_positions_and_share():
     shown = page("12_transformer")
     assert torch.equal(shown.causal_mask(5), causal_mask(5))
     assert torch.equal(shown.sinusoidal_positions(70, 12), sinusoidal_positions(70, 12))

@@ -37,7 +37,7 @@ def test_weights_use_a_map_from_zero_to_one_and_name_their_axes():
     assert texts(ax) == ["0.25", "0.75"]  # what is not a number stays blank
 
 
-def test_a_mask_marks_what_may_be_attended_and_its_empty_rows_are_seen():
+def test_a_mask_marks_what_may_be_attended_and_shows_empty_rows():
     plots.mask(torch.tensor([[True, False]]))
     assert texts(plt.gca()) == ["●", ""]
     plots.mask(torch.zeros(2, 3, dtype=torch.bool))
@@ -49,7 +49,7 @@ def test_a_mask_marks_what_may_be_attended_and_its_empty_rows_are_seen():
     assert (column.max(1) < 200).any(), "no line between the two rows"
 
 
-def test_choices_have_a_colour_and_a_number_each_and_are_told_by_row():
+def test_choices_have_a_colour_and_a_number_and_are_told_by_row():
     plots.choices([[0, 0, 2], [1, 1, 1]], "who answers", xlabel="word", ylabel="language")
     ax = plt.gca()
     assert texts(ax) == ["1", "1", "3", "2", "2", "2"]
@@ -58,7 +58,7 @@ def test_choices_have_a_colour_and_a_number_each_and_are_told_by_row():
     assert said.endswith("Row 1: mostly 1, in 2 of 3 columns. Row 2: mostly 2, in 3 of 3 columns.")
 
 
-def test_a_zero_among_differences_is_dark_and_a_small_difference_is_none():
+def test_differences_draws_zeros_and_tiny_differences_dark():
     plots.differences(torch.tensor([[0.0, -0.25], [1e-7, 0.003]]), ["a", "b"], ["c", "d"])
     ax = plt.gca()
     assert texts(ax) == ["0", "0.25", "0", "0.003"]
@@ -93,7 +93,7 @@ def test_a_predicted_value_is_a_mark_at_its_own_bar():
     assert number.get_position()[1] > 0.75, "the mark crosses the number"
 
 
-def test_names_in_a_scatter_stand_beside_their_dots_and_not_upon_each_other():
+def test_names_in_a_scatter_stand_beside_dots_without_overlap():
     close = torch.tensor([0.0, 0.001, 0.002, 0.5, -0.5])
     plots.scatter(close, close, "cosine", "log-odds", {0: "fun", 1: "great", 2: "powerful", 4: "dull"})
     ax = plt.gca()
@@ -124,7 +124,7 @@ def test_an_explorer_draws_again_when_a_control_moves():
     assert not plt.get_fignums(), "no figure is left for the notebook to show twice"
 
 
-def test_an_explorer_has_a_picture_and_words_where_no_kernel_runs():
+def test_an_explorer_without_a_kernel_has_a_picture_and_words():
     box = explore(lambda x: (plt.figure(), f"x is {x}.")[1], x=ipywidgets.IntSlider(value=2))
     bundle, metadata = box._repr_mimebundle_()
     assert metadata == {}
@@ -277,7 +277,7 @@ LIGHT = {"needs_background": "light"}
     ],
     ids=["colours", "digit", "photograph", "scene", "weights", "lines"],
 )
-def test_a_picture_keeps_its_colours_in_the_dark_where_they_are_what_it_shows(draw, ground):
+def test_a_picture_that_shows_colours_keeps_them_in_dark_mode(draw, ground):
     """JupyterLab makes a class of the metadata of a PNG; in HTML the picture bears it already."""
     draw()
     data, metadata = alt_text.bundle(plt.gcf())
@@ -286,13 +286,13 @@ def test_a_picture_keeps_its_colours_in_the_dark_where_they_are_what_it_shows(dr
     assert ('class="jp-needs-light-background"' in data["text/html"]) == bool(ground)
 
 
-def test_an_explorer_keeps_its_colours_in_the_dark_where_they_are_what_it_shows():
+def test_an_explorer_that_shows_colours_keeps_them_in_dark_mode():
     box = explore(lambda x: (plots.colours(COLOURED, ["red", "green"]), "Two.")[1], x=ipywidgets.IntSlider(value=2))
     assert 'class="jp-needs-light-background"' in box.picture.value
     assert box._repr_mimebundle_()[1] == LIGHT
 
 
-def test_a_page_is_told_a_picture_s_words_and_whether_it_keeps_its_colours(tmp_path):
+def test_a_page_learns_a_pictures_words_and_if_its_colours_stay(tmp_path):
     output = {"output_type": "display_data", "data": {"image/png": "", "text/plain": ""}}
     words = {"image/png": {"alt": "Lines."}}
     cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Colours"}] + [

@@ -38,14 +38,14 @@ def test_rotating_turns_each_pair_by_the_angle_of_its_place():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_without_positions_the_order_of_the_words_before_does_not_matter(kind):
+def test_earlier_words_may_change_places_only_without_positions(kind):
     torch.manual_seed(0)
     model, (words, _) = NextWord(kind), recall_next(7, 6, drawn())
     moved = torch.cat([words[:, torch.tensor([3, 0, 5, 1, 4, 2])], words[:, -1:]], 1)
     assert torch.allclose(model(words), model(moved), atol=1e-5) == (kind == "none")
 
 
-def test_another_kind_of_positions_is_told():
+def test_next_word_refuses_an_unknown_kind_of_positions():
     with pytest.raises(CourseError, match="one of none, number, sinusoidal, learned, rotary, not 'relative'"):
         NextWord("relative")
 

@@ -27,7 +27,7 @@ PLAYS = "gpt-shakespeare"
 NAMES = (TRANSLATORS[0], PLAYS, *TRANSLATORS[1:])
 
 
-def test_all_ship_in_nineteen_megabytes():
+def test_shipped_models_take_at_most_nineteen_megabytes():
     assert serialization.pretrained_names() == list(NAMES)
     assert serialization.pretrained_names(translators=True) == list(TRANSLATORS)
     assert sum(path.stat().st_size for path in serialization.PRETRAINED.rglob("*") if path.is_file()) <= 19_000_000
@@ -52,7 +52,7 @@ def test_the_card_tells_the_truth_about_the_files(name):
 
 
 @pytest.mark.parametrize("name", TRANSLATORS)
-def test_it_translates_and_attention_looks_at_the_word_it_translates(name):
+def test_a_shipped_translator_looks_at_the_word_it_translates(name):
     model, subwords = serialization.load_pretrained(name)
     text = "A man in a red shirt is riding a bicycle."
     found = align(model, subwords, text)
@@ -75,7 +75,7 @@ def test_bleu_is_near_what_the_card_says(name, least, real_data):
     assert bleu(translate(model, subwords, pairs.sources[:200], width=2), pairs.targets[:200]).score > least
 
 
-def test_another_name_is_refused_in_one_sentence():
+def test_load_pretrained_refuses_an_unknown_name_in_one_sentence():
     with pytest.raises(
         CourseError,
         match=r"no model 'gpt' ships with the course .did you mean .gpt-shakespeare...: name one of attention-en-fr, gpt-shakespeare, seq2",
@@ -91,7 +91,7 @@ def test_the_plays_are_three_parts_of_one_text(real_data):
     assert decode(parts[0][:14], CHARACTERS) == "First Citizen:"
 
 
-def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
+def test_load_shakespeare_without_plays_fails_in_one_sentence(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
     with pytest.raises(DataError, match=r"Expected shakespeare/input.txt in the mirror folder .*, but it is not there"):
         load_shakespeare("val")
@@ -99,7 +99,7 @@ def test_without_the_plays_one_sentence_says_so(monkeypatch, tmp_path):
         load_shakespeare("dev")
 
 
-def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_data):
+def test_the_play_model_needs_as_few_bits_as_its_card_says(real_data):
     plays, folder = program("shakespeare"), serialization.PRETRAINED / PLAYS
     (measured,) = measured_once("shakespeare", "bits", setup=PLAYS)[0]
     assert f"| 1 | {measured:.2f} |" in (folder / "README.md").read_text(encoding="utf-8")
@@ -109,7 +109,7 @@ def test_it_needs_as_few_bits_as_its_card_and_its_table_say(real_data):
     assert plays.held_out_bits(model, load_shakespeare("test")) == pytest.approx(measured, abs=0.002)
 
 
-def test_it_continues_a_play_with_words_of_the_text(real_data):
+def test_the_play_model_continues_a_play_with_words_of_the_text(real_data):
     model, characters = serialization.load_pretrained(PLAYS)
     ids, draw = encode("\nROMEO:\n", characters)[None], torch.Generator().manual_seed(0)
     with torch.no_grad():
@@ -153,7 +153,7 @@ def test_the_table_of_plays_is_the_programs():
     assert max(sizes.values()) < 1.05 * min(sizes.values())
 
 
-def test_what_translates_refuses_it(capsys):
+def test_translate_refuses_the_play_model(capsys):
     assert commands.main(["translate", "--model", PLAYS]) == 2
     said = capsys.readouterr().err
     assert "translates nothing: name one that does, such as attention-en-fr" in said and said.count("\n") == 1

@@ -23,7 +23,7 @@ from course_utils.data import stories
 from course_utils.models import experts, glimpses, memory, snail, variants
 
 
-def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torchs_own():
+def test_glimpse_tasks_match_the_courses_sensor_and_torch():
     checked = 0
     for case in (case for seed in range(3) for case in TASKS["14.glimpse"].make_cases(seed)):
         assert torch.allclose(TASKS["14.glimpse"].oracle_function(*case.args), glimpses.glimpse(*case.args), atol=1e-2)
@@ -38,7 +38,7 @@ def test_the_sensor_and_the_density_that_are_asked_for_are_the_courses_and_torch
     assert checked > 60
 
 
-def test_a_look_at_the_location_of_a_bright_cell_begins_in_the_middle_of_that_cell():
+def test_a_look_at_a_bright_cell_begins_in_the_middle_of_it():
     checked = 0
     for location, row, column, k, side in (
         case.args for seed in range(3) for case in TASKS["14.bright_cell"].make_cases(seed)
@@ -55,7 +55,7 @@ def test_a_look_at_the_location_of_a_bright_cell_begins_in_the_middle_of_that_ce
     assert checked > 20
 
 
-def test_the_measured_weights_are_those_of_the_courses_score_with_weights_of_one():
+def test_memories_gives_the_courses_score_with_weights_of_one():
     checked = 0
     for case in (case for seed in range(3) for case in TASKS["16.memories"].make_cases(seed)):
         weights, mask, support = case.args
@@ -80,7 +80,7 @@ def test_the_hops_that_are_asked_for_are_the_courses_own():
 
 
 @pytest.mark.parametrize("name", ["mixture_loss", "within_capacity"])
-def test_what_is_asked_of_experts_is_what_the_course_does(name):
+def test_expert_tasks_match_the_courses_functions(name):
     checked = 0
     for case in (case for seed in range(3) for case in TASKS[f"18.{name}"].make_cases(seed)):
         right, own = TASKS[f"18.{name}"].oracle_function(*case.args), getattr(experts, name)(*case.args)
@@ -89,7 +89,7 @@ def test_what_is_asked_of_experts_is_what_the_course_does(name):
     assert checked > 20
 
 
-def test_what_is_asked_of_snail_is_what_the_course_does():
+def test_snail_tasks_match_the_courses_functions():
     checked = 0
     for case in (case for seed in range(3) for case in TASKS["19.two_blocks"].make_cases(seed)):
         right, own = TASKS["19.two_blocks"].oracle_function(*case.args), _by_snail(*case.args)
@@ -145,7 +145,7 @@ def test_the_gated_step_that_is_asked_for_is_torchs_own():
     assert checked > 30
 
 
-def test_a_step_with_a_cache_gives_the_last_row_of_causal_attention_with_several_heads():
+def test_cached_step_gives_the_last_row_of_causal_attention():
     draw, (B, T, H, d) = torch.Generator().manual_seed(0), (2, 5, 3, 4)
     shapes = ((B, T, H * d), (3 * H * d, H * d), (3 * H * d,), (H * d, H * d), (H * d,))
     x, *weights = (torch.randn(shape, generator=draw, dtype=torch.float64) for shape in shapes)
@@ -415,7 +415,7 @@ OTHERWISE = {  # what is on a page under the name of a task, and is no answer to
 
 
 @pytest.mark.parametrize(("task_id", "answer"), ANSWERS, ids=lambda each: each if isinstance(each, str) else "")
-def test_what_a_page_shows_passes_its_task(task_id, answer):
+def test_code_shown_on_a_page_passes_its_task(task_id, answer):
     report = judge_answer(TASKS[task_id], answer, seconds=60)
     if task_id in MORE_IS_ASKED:
         prompts = " ".join(exercises_of(task_id[:2]).replace("\n#", "").split())
@@ -424,7 +424,7 @@ def test_what_a_page_shows_passes_its_task(task_id, answer):
         assert report.state == "passed", str(report)
 
 
-def test_what_a_page_defines_under_a_tasks_name_is_judged_above():
+def test_page_definitions_with_the_name_of_a_task_are_judged():
     judged = {task_id for task_id, _ in ANSWERS} | OTHERWISE.keys()
     for task in TASKS.values():
         names = {
@@ -433,7 +433,7 @@ def test_what_a_page_defines_under_a_tasks_name_is_judged_above():
         assert task.id in judged or task.answer_name.lower() not in names, task.id
 
 
-def test_numbers_that_are_large_cost_a_point_only_where_the_prompt_says_how_large():
+def test_large_numbers_cost_points_only_where_prompts_name_them():
     for task in TASKS.values():
         prompt = re.search(rf"^# ## {task.id}$.*?^# %%$", exercises_of(task.id[:2]), re.MULTILINE | re.DOTALL)[0]
         costly = [case.name for case in task.make_cases(0) if case.edge and not case.hazard]

@@ -100,7 +100,7 @@ def test_questions_and_predictions_are_read(tmp_path):
         ("- dot\n", "- [x] dot\n", 38, "a choice of a prediction begins with `- ` and has no explanation of its own"),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_line(tmp_path, old, new, line, said):
+def test_an_unreadable_question_file_is_named_with_its_line(tmp_path, old, new, line, said):
     assert FILE.count(old) == 1
     with pytest.raises(CourseError) as error:
         read(tmp_path, FILE.replace(old, new))

@@ -89,7 +89,7 @@ def by_hand(model, source, target):
 
 
 @every_kind
-def test_values_and_gradients_are_those_of_a_loop_over_torchs_cell(kind):
+def test_values_and_gradients_equal_a_loop_over_torchs_cell(kind):
     model, (source, target) = model_of(kind), batch_of(V, 0, B, S, T)
     readers = torch.randn(B, T, D, dtype=torch.float64)
 
@@ -138,7 +138,7 @@ def test_steps_with_many_hypotheses_equal_teacher_forcing(kind):
 
 
 @every_kind
-def test_neither_padding_nor_batch_mates_nor_the_future_matter(kind):
+def test_features_ignore_padding_batch_mates_and_the_future(kind):
     model, (source, target) = model_of(kind), batch_of(V, 7, B, S, T)
     features = model.features(source, target)
     padded = torch.cat([source, torch.full((B, 5), PAD)], 1).flip(0)

@@ -71,7 +71,7 @@ def test_a_mistake_is_found_by_its_name():
         task.wrong("nobody")
 
 
-def test_without_steps_arguments_and_the_result_of_the_oracle_are_changed():
+def test_a_variant_without_steps_changes_arguments_and_result():
     plain = Task("98.sum", "a sum", ("numbers S",), "sum", ("", "", ""), difficulty=1, importance=1, minutes=1)
     plain.oracle(lambda numbers: numbers.sum())
     assert plain.variant({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16

@@ -223,7 +223,7 @@ def test_the_time_limit_can_be_raised():
     assert judge_answer(DOT, slow, seconds=60).state == "passed"
 
 
-def test_what_an_answer_would_import_late_is_imported_before_its_time_begins(monkeypatch):
+def test_late_imports_are_made_before_an_answers_time_begins(monkeypatch):
     """Torch's comparison imports sympy when it is first used, which on a busy machine takes as long as an answer may."""
     asked, plain = [], importlib.import_module
     monkeypatch.setattr(importlib, "import_module", lambda name: asked.append(name) or plain(name))
@@ -241,7 +241,7 @@ def test_running_out_of_memory_is_told_in_a_sentence():
     assert report.state == "error" and "more memory than there is" in report.message
 
 
-def test_prints_are_shown_once_and_cut_and_a_flood_costs_no_memory():
+def test_prints_are_shown_once_and_cut_and_floods_cost_no_memory():
     def floods(state, hidden):
         print("begin")
         while True:
@@ -255,7 +255,7 @@ def test_prints_are_shown_once_and_cut_and_a_flood_costs_no_memory():
 
 
 @pytest.mark.parametrize("numbers", [torch.float32, torch.int64], ids=["only float32 works", "nothing works"])
-def test_prints_are_shown_once_where_float32_is_tried_after_float64(numbers):
+def test_prints_are_shown_once_where_float32_follows_float64(numbers):
     def prints(x):
         print("called")
         return x @ torch.ones(2, 2, dtype=numbers)
@@ -294,7 +294,7 @@ def test_a_candidates_error_is_told_as_the_candidates():
     assert report.state == "error" and "The candidate raised" in report.message and "return False" in report.message
 
 
-def test_an_answer_in_a_folder_with_a_name_like_ours_keeps_its_line(tmp_path):
+def test_an_answer_in_a_folder_named_like_ours_keeps_its_line(tmp_path):
     from course_utils.checks.running import run as module
 
     folder = Path(module.__file__).parents[2]
@@ -334,7 +334,7 @@ def test_forged_outcomes_never_pass_and_never_stop_the_judge():
         assert str(report) and report._repr_html_()
 
 
-def test_what_a_learner_writes_is_escaped_in_html():
+def test_text_that_a_learner_writes_is_escaped_in_html():
     def answer(state, hidden):
         print("<script>alert(1)</script>")
         raise ValueError("<b>bold</b>")
@@ -363,7 +363,7 @@ PLAIN = {
 }
 
 
-def test_what_crosses_comes_back_unchanged():
+def test_packed_values_come_back_unchanged():
     back = unpack(pack(PLAIN))
     for before, after in zip(PLAIN["tensors"], back["tensors"], strict=True):
         assert before.dtype == after.dtype and torch.equal(before, after)
@@ -371,7 +371,7 @@ def test_what_crosses_comes_back_unchanged():
     assert back["classes"][0].args[0] == Candidate(3) and back["classes"][1] == Opaque("Linear")
 
 
-def test_only_plain_values_cross():
+def test_pack_refuses_values_that_are_not_plain():
     with pytest.raises(TypeError, match="only tensors, numbers, strings"):
         pack({"model": torch.nn.Linear(1, 1)})
 
@@ -381,7 +381,7 @@ def test_the_contract_names_every_class_that_crosses():
     assert set(contract.PLAIN_CLASSES) == expected
 
 
-def test_what_is_handed_out_comes_one_at_a_time_and_from_the_first_with_each_run():
+def test_a_stream_hands_out_one_by_one_and_anew_with_each_run():
     given = Stream(((torch.ones(2), 3), (torch.zeros(1), 4)))
     (back,) = unpack(pack((given,)))
     kept = []
@@ -403,7 +403,7 @@ def test_a_function_that_hands_out_takes_no_arguments():
     assert outcome.status == "error" and outcome.failure.by_candidate
 
 
-def test_what_is_handed_out_is_turned_to_another_precision_with_the_rest():
+def test_a_stream_changes_its_precision_with_the_other_inputs():
     (given,) = contract.in_precision(Case("", (Stream(((torch.ones(2), 3),)),)), torch.float64).args
     assert given.values[0][0].dtype == torch.float64 and given.values[0][1] == 3
 
@@ -423,6 +423,6 @@ def test_advice_on_axes_is_given_where_it_helps():
     assert ".mT" not in typo.message and "bais" in typo.message
 
 
-def test_a_part_that_is_none_is_named():
+def test_a_part_of_an_answer_that_is_none_is_named():
     report = judge_answer(TASKS["03.attention"], lambda q, k, v, mask=None: (q, None))
     assert report.message == "weights is None."

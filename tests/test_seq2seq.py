@@ -43,7 +43,7 @@ def step_by_step(model, cell, source, given):
 
 
 @every_cell
-def test_a_padded_batch_gives_each_pair_what_single_cells_give_it(cell):
+def test_a_padded_batch_gives_each_pair_what_single_cells_give(cell):
     model = model_of(cell)
     source, given, _ = make_batch(SOURCES, TARGETS)
     logits = model(source, given)
@@ -127,7 +127,7 @@ def test_bad_input_gets_a_sentence(call, sentence):
 # The small world
 
 
-def test_the_vocabulary_knows_every_word_of_every_order_and_is_always_the_same():
+def test_the_vocabulary_is_fixed_and_has_the_words_of_all_orders():
     words = vocabulary()
     for order in ("monotone", "verb-last", "reversed"):
         pairs = small_world(300, 0, order, longest=20)
@@ -150,7 +150,7 @@ def test_a_reading_changes_the_source_alone(reading):
 
 
 @pytest.mark.parametrize("order", ["monotone", "verb-last", "reversed"])
-def test_the_links_join_each_target_word_with_the_source_word_that_it_comes_from(order):
+def test_links_join_each_target_word_with_its_source_word(order):
     pairs = small_world(50, 4, order)
     for source, target, links in zip(pairs.sources, pairs.targets, pairs.links, strict=True):
         assert sorted(to for _, to in links) == list(range(len(target.split())))

@@ -105,7 +105,7 @@ def violations(page):
     return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
 
 
-def test_each_lesson_is_named_once_while_it_is_written_and_sphinx_notices_nothing(site):
+def test_the_build_names_each_lesson_once_without_a_warning(site):
     said = [line for line in site[1] if not line.startswith("running lesson")]  # where sliders were not drawn before
     assert re.fullmatch(r"reading \d+ pages", said[0])
     assert said[1:] == ["writing lesson 00_start_here", "writing lesson 02_weighted_sums"]
@@ -127,7 +127,7 @@ build.build_site(Path(sys.argv[1]), Path(sys.argv[2], "pages"), ["00"], kept=Pat
 
 
 @pytest.mark.thorough
-def test_only_what_has_changed_is_written_again(tmp_path):
+def test_a_second_build_writes_only_what_has_changed(tmp_path):
     def lines(added):  # Sphinx is made for one run in a process
         command = [sys.executable, "-c", AGAIN, ROOT, tmp_path, added]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
@@ -295,7 +295,7 @@ def test_no_mark_behind_a_formula_begins_a_line(open_page):
     assert len(found) > 5 and not any(found)
 
 
-def test_all_of_a_page_is_on_paper(open_page):
+def test_a_printed_page_shows_all_of_its_content(open_page):
     page = open_page("exercises/02_weighted_sums_exercises.html", width=700)
     before = page.locator("main details[open]").count()
     page.emulate_media(media="print")
@@ -306,7 +306,7 @@ def test_all_of_a_page_is_on_paper(open_page):
     assert page.locator("main details[open]").count() == before
 
 
-def test_the_first_page_shows_where_a_translator_looks_at_a_word_that_is_chosen(open_page):
+def test_the_first_page_shows_the_attention_of_a_chosen_word(open_page):
     page = open_page("index.html")
     looking = page.locator(".course-looking")
     weights = json.loads(looking.locator("script").text_content())
@@ -320,7 +320,7 @@ def test_the_first_page_shows_where_a_translator_looks_at_a_word_that_is_chosen(
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_words_have_their_turn_until_one_is_chosen_and_rest_where_nothing_is_to_move(browser, site, motion):
+def test_words_take_turns_unless_chosen_or_motion_is_reduced(browser, site, motion):
     page = browser.new_page(reduced_motion=motion)
     page.clock.install()
     page.goto((site[0] / "index.html").as_uri())
@@ -353,7 +353,7 @@ TOO_SMALL = """() => [...document.querySelectorAll("main :is(button, summary, in
   .map((one) => one.outerHTML)"""
 
 
-def test_what_a_finger_presses_is_large_enough(browser, site):
+def test_targets_for_a_finger_are_large_enough(browser, site):
     context = browser.new_context(viewport={"width": 375, "height": 667}, has_touch=True, is_mobile=True)
     page = context.new_page()
     for name in ("notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
@@ -412,7 +412,7 @@ def test_the_page_computes_what_pytorch_does(open_page):
             assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
 
 
-def test_french_translators_show_the_same_sentence_and_one_where_it_looks(open_page):
+def test_french_translators_agree_with_torch_and_show_attention(open_page):
     page = translating(open_page)
     put_in(page, SENTENCES[3])
     for part, name in (("one-vector", "seq2seq-en-fr"), ("one-attention", "attention-en-fr")):
@@ -424,7 +424,7 @@ def test_french_translators_show_the_same_sentence_and_one_where_it_looks(open_p
     assert shown[:-1] == exact  # the last row is that of EOS
 
 
-def test_another_word_is_followed_and_a_head_can_be_switched_off(open_page):
+def test_the_translator_follows_another_word_and_drops_a_head(open_page):
     page = translating(open_page)
     translation, status = page.locator("[data-part=translation]"), page.get_by_role("status")
     first = translation.inner_text()
@@ -470,7 +470,7 @@ def shown_weights(page, part):
 
 
 @torch.no_grad()
-def test_a_chosen_word_puts_the_weights_of_the_head_on_the_source_words(open_page):
+def test_a_chosen_word_puts_its_weights_on_the_source_words(open_page):
     model, subwords = load_pretrained("transformer-en-de")
     row = [*subwords.encode([SENTENCES[0]])[0], EOS]
     (greedy,) = translate_all(model, [row[:-1]], width=1)
@@ -503,7 +503,7 @@ def test_words_that_look_at_their_own_kind_carry_the_weights(open_page):
     assert any(own[:2]) and not any(own[2:])  # words are read after they are written
 
 
-def test_on_a_phone_a_tap_changes_what_is_in_sight(browser, site):
+def test_a_tap_on_a_phone_changes_what_is_in_sight(browser, site):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.goto((site[0] / "translator.html").as_uri())
@@ -556,7 +556,7 @@ def test_captions_to_try_are_translated(open_page):
         assert page.get_by_role("textbox").input_value() == caption.inner_text()
 
 
-def test_what_the_translator_can_not_read_gets_a_sentence(open_page):
+def test_the_translator_refuses_unreadable_text_in_a_sentence(open_page):
     page = translating(open_page)
     for text, said in (
         ("  ", "Type an English sentence"),
@@ -600,7 +600,7 @@ WARNED = (
 )
 
 
-def test_words_that_no_caption_holds_are_named_in_the_page_as_on_the_command_line(open_page):
+def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
     page, (_, subwords) = translating(open_page), load_pretrained("transformer-en-de")
     for text, said in WARNED:
         for language, name in (("fr", "French"), ("de", "German")):
@@ -615,7 +615,7 @@ def test_words_that_no_caption_holds_are_named_in_the_page_as_on_the_command_lin
         assert any(said in warning for warning in shown) if said else shown == [], text
 
 
-def test_both_languages_can_be_chosen_and_the_first_page_leads_to_its_own(open_page):
+def test_the_first_page_leads_to_french_and_german_can_be_chosen(open_page):
     page = open_page("index.html")
     page.get_by_role("link", name="Translate a sentence of your own").click()
     french, german = (page.get_by_role("radio", name=name) for name in ("French", "German"))
@@ -636,7 +636,7 @@ def test_both_languages_can_be_chosen_and_the_first_page_leads_to_its_own(open_p
     playwright.expect(page.get_by_text(f"a BLEU score of {bleu} for the test captions of 2016")).to_be_visible()
 
 
-def test_a_sign_that_is_cut_into_bytes_is_shown_as_bytes_and_not_as_boxes(open_page):
+def test_a_sign_cut_into_bytes_is_shown_as_bytes_not_as_boxes(open_page):
     page = translating(open_page)
     put_in(page, "A man 🙂 smiles.")
     words = page.locator("[data-part=source] .word").all_inner_texts()
@@ -662,7 +662,7 @@ def test_the_translator_is_accessible(open_page, scheme):
     assert not violations(page)
 
 
-def test_without_scripts_a_lesson_reads_on(browser, site):
+def test_a_lesson_reads_on_without_scripts(browser, site):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((site[0] / "notebooks/02_weighted_sums.html").as_uri())
@@ -675,7 +675,7 @@ def test_without_scripts_a_lesson_reads_on(browser, site):
 # Without a browser
 
 
-def test_a_lesson_whose_data_are_missing_gets_those_sliders_that_need_none_and_a_line(monkeypatch, tmp_path):
+def test_a_lesson_without_data_gets_a_line_and_its_other_sliders(monkeypatch, tmp_path):
     """A notebook stands for a lesson: its first picture needs a file that cannot be had, and its second needs none."""
     drawn = "def draw(a):\n    {}\n    plt.plot([0, a])\n    return ''\nshown = explore(draw, a=ipywidgets.FloatSlider(1, min=0, max=1, step=0.5))"
     cells = (
@@ -708,7 +708,7 @@ def test_exercises_show_hints_and_a_solution_only_where_wanted():
 
 
 @pytest.mark.parametrize("address", ["https://host/course", None])
-def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(address):
+def test_links_without_a_page_lead_to_a_known_repository(address):
     text = "[a](../docs/setup.md#here), [the `b`](../benchmarks/world.csv#top), [c](https://example.org), [d](#e)"
     found = redirect_links(text, "notebooks/02.ipynb", {"docs/setup.md"}, address)
     led = "[the `b`](https://host/course/blob/main/benchmarks/world.csv#top)" if address else "the `b`"
@@ -716,7 +716,7 @@ def test_links_without_a_page_lead_to_the_repository_where_that_has_an_address(a
 
 
 @pytest.mark.parametrize("shown", ["Open in Colab", "![Open in Colab](https://host/badge.svg)"])
-def test_one_line_leads_to_colab_and_to_the_notebook_in_place_of_the_badge(shown):
+def test_a_line_to_colab_and_the_notebook_replaces_the_badge(shown):
     text = f"# 02 Title\n\n[{shown}](https://host/colab/02.ipynb)\n\n**You need** it."
     found = pages._with_download_line(text, "notebooks/02.ipynb")
     assert found.startswith('# 02 Title\n\n<p class="course-open">') and found.endswith("\n\n**You need** it.")
@@ -724,7 +724,7 @@ def test_one_line_leads_to_colab_and_to_the_notebook_in_place_of_the_badge(shown
     assert found.count('href="https://host/colab/02.ipynb"') == 1
 
 
-def test_what_a_check_says_is_in_the_page(site):
+def test_the_page_shows_what_a_check_says(site):
     page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
     assert re.search(
         "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax with a mask <code",
@@ -734,7 +734,7 @@ def test_what_a_check_says_is_in_the_page(site):
 
 
 @pytest.mark.parametrize("lesson", sampling.usually(list(catalogue.by_lesson()), 2))
-def test_exercises_show_what_a_check_says_of_a_mistake_and_of_an_answer(lesson):
+def test_exercises_show_the_check_of_a_mistake_and_of_an_answer(lesson):
     (name,) = (name for name in names_in(ROOT, "notebooks") if number_of(name) == lesson)
     first = catalogue.tasks_of(lesson)[0]
     (cell,) = (cell for cell in pages.exercises(ROOT, name, False)["cells"] if cell["id"].endswith("-reports"))
@@ -776,7 +776,7 @@ OF_ONE_LESSON = {
 }
 
 
-def test_the_glossary_lists_exactly_the_terms_set_in_bold_in_alphabetical_order():
+def test_the_glossary_lists_exactly_the_bold_terms_in_order():
     entries = contents.ENTRY.findall((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
     forms = {form.lower(): term for term, short, other, _ in entries for form in (term, short, other)}
     lessons = {file_of("notebooks", name): pages.lesson(ROOT, name) for name in names_in(ROOT, "notebooks")}
@@ -799,7 +799,7 @@ def test_papers_are_found_by_authors_and_year():
     assert "- Vaswani et al. 2017: [Attention Is All You Need](https://arxiv.org/abs/1706.03762), [lesson 12]" in found
 
 
-def test_every_paper_of_the_course_has_a_title_and_no_prediction_stands_as_code():
+def test_papers_have_titles_and_no_prediction_stands_as_code():
     lessons = {file_of("notebooks", name): pages.lesson(ROOT, name) for name in names_in(ROOT, "notebooks")}
     for page in lessons.values():
         code = (cell for cell in page["cells"] if "remove-input" not in cell["metadata"].get("tags", ()))
@@ -850,7 +850,7 @@ def test_sliders_get_fewer_stops_until_their_pictures_are_few(sizes):
         assert values == sorted(set(values)) and {0, stops[name][-1], shown[name]} <= set(values)
 
 
-def test_a_file_that_is_the_same_is_not_written_again_and_one_that_is_not_wanted_goes(tmp_path):
+def test_write_keeps_equal_files_and_removes_unwanted_ones(tmp_path):
     build._write(tmp_path, {"a.md": "one", "b/c.md": "two", "d.md": "three"})
     os.utime(tmp_path / "a.md", (0, 0))
     os.utime(tmp_path / "b/c.md", (0, 0))

@@ -24,7 +24,7 @@ from course_utils.models.snail import (
 
 
 @pytest.mark.parametrize("dilation", [1, 2, 5, 9])
-def test_a_convolution_step_by_step(dilation):
+def test_causal_convolution_equals_its_sum_step_by_step(dilation):
     x, weight, bias = (torch.randn(*shape, generator=drawn()).double() for shape in ((2, 7, 3), (4, 3, 2), (4,)))
     y = causal_convolution(x, weight, bias, dilation)
     for t in range(7):
@@ -40,7 +40,7 @@ def test_dilations_are_as_many_as_it_takes():
         assert reach[-1] >= steps - 1 and all(r < steps - 1 for r in reach[:-1])
 
 
-def test_the_blocks_step_by_step():
+def test_dense_and_attention_blocks_equal_their_formulas():
     torch.manual_seed(0)
     x = torch.randn(1, 4, 3)
     dense, looks = DenseBlock(3, 2, dilation=2), AttentionBlock(3, key=5, value=2)
@@ -63,12 +63,12 @@ def test_a_model_sees_all_steps_so_far_and_none_to_come():
         assert seen.tolist() == [s <= t for s in range(9)]
 
 
-def test_what_is_read_of_an_answer_comes_one_step_later():
+def test_read_gives_each_answer_one_step_later():
     x, y = torch.tensor([[[1.0], [2.0], [3.0]]]), torch.tensor([[[5.0, 6.0], [7.0, 8.0], [9.0, 0.0]]])
     assert read(x, y).tolist() == [[[1, 0, 0], [2, 5, 6], [3, 7, 8]]]
 
 
-def test_another_label_moves_later_answers_only():
+def test_a_changed_label_moves_only_later_answers():
     torch.manual_seed(0)
     model, shown = Snail(69, 5, steps=26), episodes.character_episodes(4, "joined", drawn())
     changed = shown.labels.clone()
@@ -78,7 +78,7 @@ def test_another_label_moves_later_answers_only():
 
 
 @pytest.mark.parametrize("kind", episodes.KINDS)
-def test_episodes_of_characters(kind):
+def test_character_episodes_have_known_forms_labels_and_counts(kind):
     shown = episodes.character_episodes(40, kind, drawn())
     assert shown.pictures.shape == (40, 26, 64) and 0 <= shown.pictures.min() < shown.pictures.max() <= 1
     assert set(shown.labels.flatten().tolist()) == set(range(5))
@@ -89,7 +89,7 @@ def test_episodes_of_characters(kind):
 
 
 @pytest.mark.parametrize("kind, held", [("upright", range(5)), ("held out", range(5, 10))])
-def test_a_class_keeps_its_label_within_an_episode_and_gets_another_one_in_the_next(kind, held):
+def test_a_class_keeps_its_label_only_within_an_episode(kind, held):
     pictures, of = digits()
     of_picture = {bytes(p.flatten().numpy()): d for p, d in zip(pictures, of.tolist(), strict=True)}
     shown, meanings = episodes.character_episodes(30, kind, drawn()), set()
@@ -124,12 +124,12 @@ def test_turned_classes_are_forty_and_joined_ones_have_two_sides():
     assert sum(bytes(picture.numpy()) in turned for picture in joined) < 0.3 * len(joined)
 
 
-def test_an_unknown_kind_of_characters():
+def test_an_unknown_kind_of_characters_is_refused():
     with pytest.raises(CourseError, match="upright, turned, joined, held out; there is no 'letters'"):
         episodes.character_episodes(1, "letters", drawn())
 
 
-def test_an_unknown_part_of_the_pictures():
+def test_an_unknown_part_of_the_pictures_is_refused():
     with pytest.raises(CourseError, match="all, train, test; there is no 'new'"):
         episodes.character_episodes(1, "upright", drawn(), part="new")
 
@@ -143,7 +143,7 @@ def test_no_picture_is_in_training_and_in_the_test(kind):
     assert not own["train"] & own["test"] and min(len(own["test"]), len(own["train"])) > 100
 
 
-def test_the_nearest_picture_one_by_one():
+def test_nearest_equals_a_search_one_by_one():
     shown = episodes.character_episodes(5, "held out", drawn())
     named = episodes.nearest(shown)
     for b in range(5):
@@ -152,7 +152,7 @@ def test_the_nearest_picture_one_by_one():
             assert named[b, t] == shown.labels[b, distances.index(min(distances))]
 
 
-def test_the_most_frequent_label_one_by_one():
+def test_most_frequent_equals_a_count_one_by_one():
     shown = episodes.character_episodes(5, "held out", drawn())
     for labels, named in zip(shown.labels.tolist(), episodes.most_frequent(shown).tolist(), strict=True):
         for t in range(1, 26):
@@ -165,7 +165,7 @@ def test_right_labels_are_counted_by_examples():
     assert by_examples(torch.tensor([[0, 3, 1, 1]]), shown, most=2) == [1.0, 0.0]
 
 
-def test_training_on_characters():
+def test_training_on_characters_lowers_the_loss_and_predicts():
     torch.manual_seed(0)
     labels = Snail(69, 5, 26, filters=16, key=16)
     losses = fit_characters(labels, "upright", steps=200)

@@ -46,7 +46,7 @@ def test_html_has_headings_for_rows_and_columns_and_is_safe():
     assert root.find("caption").text == "What <is> less" and [td.text for td in root.iter("td")] == ["1.000"]
 
 
-def test_no_heading_is_empty():
+def test_the_heading_of_a_table_has_no_empty_cell():
     root = ElementTree.fromstring(table({"a": [1.0]}, ["x"])._repr_html_())
     assert [th.text for th in root.iter("th")] == ["x", "a"] and len(root.findall(".//tr/*")) == 4
 

@@ -14,7 +14,7 @@ from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import _try_property, judge
@@ -40,7 +40,7 @@ def test_a_task_is_complete(task):
     assert len({m.sentence for m in task.mistakes}) == len(task.mistakes)
     assert len(task.hints) == 3
     assert 1 <= task.difficulty <= 5 and 1 <= task.importance <= 5 and 0 < task.minutes <= 120
-    assert task.id in answers(), f"its answer is not built: run `course build {task.id[:2]}`"
+    assert task.id in solutions(), f"its solution is not built: run `course build {task.id[:2]}`"
     assert len(CORRECT.get(task.id, ())) >= 2, (
         "write two correct answers in other styles, as the page on writing tasks says"
     )
@@ -67,8 +67,8 @@ def on_the_way(declared):
 
 
 @pytest.mark.parametrize("declared", WITH_STEPS, ids=lambda task: task.id)
-def test_what_a_mistake_changes_is_on_the_way(declared):
-    """Else a step's words that are misspelt change nothing, and nobody is told."""
+def test_mistakes_change_only_steps_that_are_on_the_way(declared):
+    """Otherwise, a misspelt step would change nothing, and nobody would be told."""
     met = on_the_way(declared) | {"result", *declared.names}
     for mistake in declared.mistakes:
         unknown = set(getattr(mistake.function, "changes", ())) - met
@@ -115,7 +115,7 @@ def test_every_task_with_masked_scores_names_an_inverted_mask(declared):
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_right_answers_pass_and_each_mistake_has_its_own_sentence(task):
+def test_correct_answers_pass_and_mistakes_have_own_sentences(task):
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
     named = sampling.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
     others = sampling.some("right answers in other styles", CORRECT[task.id], 1, 1000)
@@ -161,7 +161,7 @@ def judge_mistake(task, mistake, expected):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_a_mistake_is_run_as_an_answer_is_and_has_the_same_name_for_many_seeds(task):
+def test_a_mistake_run_as_an_answer_has_one_name_for_all_seeds(task):
     wrong = []
     for seed in sampling.seeds(1, 3):
         expected = Expected(task, task.make_cases(seed))
@@ -171,7 +171,7 @@ def test_a_mistake_is_run_as_an_answer_is_and_has_the_same_name_for_many_seeds(t
     assert not wrong, "\n\n".join(wrong)
 
 
-def test_the_order_in_which_17_dnc_write_allocates_survives_rounding():
+def test_the_allocation_order_of_17_dnc_write_survives_rounding():
     task = TASKS["17.dnc_write"]
     for seed in range(200):  # one in a hundred of the earlier draws had two positions equally free after writing
         for case in task.make_cases(seed):
@@ -257,7 +257,7 @@ def test_the_verdict_does_not_depend_on_the_order_of_tasks():
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_no_message_gives_the_answer_away(task):
-    expressions = re.findall(r"return (.{12,})", answers()[task.id])
+    expressions = re.findall(r"return (.{12,})", solutions()[task.id])
     said = "".join([*task.hints[:2], *(m.sentence for m in task.mistakes)]).replace(" ", "")
     assert expressions, "a solution ends in `return` and an expression of some length, for this test to look for"
     assert not any(expression.replace(" ", "") in said for expression in expressions)
@@ -313,15 +313,15 @@ CHANGES = [
 ]
 
 
-def test_each_lesson_has_its_facts_and_its_tasks_in_the_order_of_its_exercises():
+def test_a_lesson_has_its_facts_and_its_tasks_in_exercise_order():
     for number, lesson in catalogue.lessons().items():
         assert lesson.number == number and lesson.goals and lesson.question.endswith("?")
         assert [task.id for task in catalogue.tasks_of(number)] == [
-            task_id for task_id in answers() if task_id[:2] == number
+            task_id for task_id in solutions() if task_id[:2] == number
         ]
 
 
-def test_a_lesson_without_tasks_is_none_that_can_be_checked_or_graded(monkeypatch):
+def test_a_lesson_without_tasks_cannot_be_checked_or_graded(monkeypatch):
     monkeypatch.setattr(catalogue, "tasks_of", lambda number: [] if number == "04" else [TASKS["00.weighted_sum"]])
     catalogue.by_lesson.cache_clear()
     try:
@@ -516,7 +516,7 @@ VERDICTS = [  # an answer, what it comes to, and what is said; a "remark" is on 
 
 
 @pytest.mark.parametrize(("task_id", "answer", "outcome", "says"), VERDICTS)
-def test_what_an_answer_comes_to_and_what_is_said(task_id, answer, outcome, says):
+def test_an_answer_gets_its_outcome_and_its_message(task_id, answer, outcome, says):
     report = judge_answer(TASKS[task_id], answer)
     assert (report.state, report.hazard) == (outcome.replace("remark", "passed"), outcome == "remark"), str(report)
     assert says in report.message and (says != PLAIN or report.message == PLAIN), str(report)
@@ -535,7 +535,7 @@ def by_the_library(x, weight_q, weight_k, weight_v, mask=None, scale=None):
 
 
 @ZEROS_IN_EMPTY_ROWS
-def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
+def test_an_error_beyond_all_lessons_passes_with_a_remark():
     task = TASKS["09.self_attention"]
     report = judge_answer(task, by_the_library)
     assert (report.state, report.hazard, report.mistake) == ("passed", True, "garbage_times_zero")
@@ -547,7 +547,7 @@ def test_what_goes_wrong_only_where_no_lesson_goes_is_right_with_a_remark():
 
 
 @ZEROS_IN_EMPTY_ROWS
-def test_what_computes_without_end_at_a_hazard_is_not_right():
+def test_an_endless_computation_at_a_hazard_is_not_right():
     def endless(x, *rest):
         while not x.isfinite().all():
             pass
@@ -557,14 +557,14 @@ def test_what_computes_without_end_at_a_hazard_is_not_right():
     assert report.state == "error" and "never ends" in report.message
 
 
-def test_numbers_of_type_float64_come_in_late_and_never_cost_a_point():
+def test_float64_inputs_come_in_late_and_never_cost_a_point():
     rows = [(task.id, case) for task in TASKS.values() for case in task.make_cases(0) if holds_float64(case)]
     assert len({task_id for task_id, _ in rows}) > 30
     assert all(task_id >= "11" and case.hazard for task_id, case in rows), rows
 
 
 @pytest.mark.parametrize("distance", [1e-3, 1e-4])
-def test_a_wrong_number_is_shown_with_the_digits_that_tell_it_from_the_right_one(distance):
+def test_a_wrong_number_is_shown_with_the_digits_that_differ(distance):
     report = judge_answer(TASKS["00.weighted_sum"], lambda weights, values: weights @ values + distance)
     received, expected = re.search(r"sum\[0\] is (\S+), expected (\S+)\. ", report.message).groups()
     assert float(received) - float(expected) == pytest.approx(distance, rel=0.6)
@@ -574,7 +574,7 @@ def test_a_wrong_number_is_shown_with_the_digits_that_tell_it_from_the_right_one
 
 
 COMPARING = [
-    task.id for task in TASKS.values() if task.suspects and task.candidates and "torch.allclose" in answers()[task.id]
+    task.id for task in TASKS.values() if task.suspects and task.candidates and "torch.allclose" in solutions()[task.id]
 ]
 FOR_ROUNDING = "room for rounding|[Aa]llow (for )?rounding"
 
@@ -582,7 +582,7 @@ FOR_ROUNDING = "room for rounding|[Aa]llow (for )?rounding"
 @pytest.mark.parametrize("task_id", sampling.usually(COMPARING, 4))
 def test_a_test_without_room_for_rounding_is_told(task_id):
     exact = r"torch\.allclose\(([^()]*(?:\([^()]*\))?[^()]*), atol=[^)]*\)"
-    source = re.sub(exact, r"torch.equal(\1)", answers()[task_id].replace(", rtol=0", ""))
+    source = re.sub(exact, r"torch.equal(\1)", solutions()[task_id].replace(", rtol=0", ""))
     assert "torch.equal" in source
     space = dict(solution_of(task_id).__globals__)
     exec(source, space)

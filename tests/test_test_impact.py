@@ -20,25 +20,25 @@ def course(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".gitignore").write_text("build/\n")
     (tmp_path / "one.py").write_text("1\n")
-    (tmp_path / test_impact.ANSWERS).parent.mkdir(parents=True)
-    (tmp_path / test_impact.ANSWERS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
+    (tmp_path / test_impact.SOLUTIONS).parent.mkdir(parents=True)
+    (tmp_path / test_impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
     return tmp_path
 
 
-def test_what_has_changed_since_a_run_without_a_failure_is_found(course):
+def test_changed_since_success_finds_what_has_changed(course):
     assert test_impact.changed_since_success(course) is None
     test_impact.record_success(course)
     assert test_impact.changed_since_success(course) == set()
     (course / "one.py").write_text("2\n")
     (course / "two.py").write_text("2\n")
-    (course / test_impact.ANSWERS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
+    (course / test_impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
     assert test_impact.changed_since_success(course) == {"one.py", "two.py", "02.softmax"}
     test_impact.record_success(course)
     (course / "two.py").unlink()
     assert test_impact.changed_since_success(course) == {"two.py"}
 
 
-def test_what_is_known_of_another_environment_or_is_damaged_counts_for_nothing(course, monkeypatch):
+def test_a_damaged_or_foreign_record_counts_for_nothing(course, monkeypatch):
     test_impact.record_success(course)
     monkeypatch.setattr(test_impact, "version", lambda name: "0.1")
     assert test_impact.changed_since_success(course) is None
@@ -46,7 +46,7 @@ def test_what_is_known_of_another_environment_or_is_damaged_counts_for_nothing(c
     assert test_impact.changed_since_success(course) is None
 
 
-def test_without_git_it_is_said_what_is_missing(tmp_path, monkeypatch):
+def test_changed_since_success_says_that_git_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     test_impact.record_success(tmp_path)
     assert not (tmp_path / test_impact.KEPT).exists()
@@ -87,7 +87,7 @@ def taken(*names):
         1,
     ),
 )
-def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
+def test_a_changed_task_selects_the_tests_that_name_it(name):
     tests, said = taken(name)
     assert "tests/test_tasks.py::test_a_task_is_complete[02.softmax]" in tests
     assert "tests/test_tasks.py::test_an_error_in_a_tasks_file_is_shown" in tests  # its text names the task
@@ -96,7 +96,7 @@ def test_after_a_change_to_a_task_the_tests_that_name_it_are_taken(name):
 
 
 @pytest.mark.thorough
-def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
+def test_a_changed_module_selects_the_tests_that_use_it():
     tests, said = taken("course_utils/authoring/lint.py")
     assert {test.partition("::")[0] for test in tests} == {"tests/test_lint.py"}
     assert "as they use course_utils/authoring/lint.py" in said
@@ -105,20 +105,20 @@ def test_after_a_change_to_a_module_the_tests_that_use_it_are_taken():
 
 
 @pytest.mark.thorough
-def test_after_a_change_to_what_several_tasks_import_those_tasks_are_tried():
+def test_a_changed_helper_selects_the_tasks_that_import_it():
     tests, _ = taken("course_lessons/lesson_04_alignment_scores/tasks/_scores.py")
     named = {test.partition("[")[2] for test in tests if "test_a_task_is_complete" in test}
     assert {"04.dot]", "04.catch_wrong_scores]"} <= named and all(name.startswith("04.") for name in named)
 
 
-def test_after_a_change_to_a_page_the_tests_that_read_it_are_taken():
+def test_a_changed_page_selects_the_tests_that_read_it():
     hangs = test_impact.Impact(ROOT, {"docs/setup.md"})
     files = {name: SimpleNamespace(path=ROOT / "tests" / f"test_{name}.py", nodeid="") for name in ("docs", "tasks")}
     assert hangs.reason(files["docs"]) == "they read docs/setup.md" and hangs.reason(files["tasks"]) is None
 
 
 @pytest.mark.thorough
-def test_after_a_change_to_what_holds_for_all_tests_all_are_taken():
+def test_a_changed_file_behind_all_tests_selects_them_all():
     assert len(taken("tests/conftest.py")[0]) == len(taken("tests/sampling.py")[0]) > 1000
 
 

@@ -6,7 +6,7 @@ import torch
 from course_lessons.shared.timing import seconds
 
 
-def test_a_call_is_timed_in_one_thread_and_the_threads_come_back_even_after_an_error():
+def test_seconds_uses_one_thread_and_restores_them_after_errors():
     seen = []
 
     def raises():

@@ -12,7 +12,7 @@ def test_answers_that_pass_are_handed_on_in_their_order():
     assert train_own(lambda *layers: layers, {ENCODER: encoder, DECODER: decoder}) == (encoder, decoder)
 
 
-def test_nothing_is_trained_with_an_answer_that_does_not_pass():
+def test_answers_that_do_not_pass_are_not_trained():
     encoder, decoder = solution_of(ENCODER), solution_of(DECODER)
 
     class Unfinished(decoder):

@@ -65,7 +65,7 @@ def every_test_alike():
 
 
 # --- runs
-def of(**changes) -> Settings:
+def short_settings(**changes) -> Settings:
     """Settings of a run of a second: 12 to 14 steps an epoch."""
     values = {"model": MODEL, "batch_tokens": 128, "epochs": 2.0, "rate": 1e-2, "precision": "fp32"}
     return make_settings({**values, **changes})
@@ -84,11 +84,11 @@ def run(settings, folder, **options) -> Trainer:
 
 
 def trainer_of(folder, corpus=CORPUS, **changes) -> Trainer:
-    return Trainer(of(**changes), loop.RunFolder(folder), corpus, CPU)
+    return Trainer(short_settings(**changes), loop.RunFolder(folder), corpus, CPU)
 
 
 @contextlib.contextmanager
-def at_step(number, act):
+def acting_after_step(number, act):
     """Within it, `act` is called after step `number` of a run."""
     step = Trainer.step
 
@@ -104,7 +104,7 @@ def at_step(number, act):
 
 def stopped_at(number, settings, folder, **options) -> Trainer:
     """Run to a step and stop there, as Ctrl-C does."""
-    with at_step(number, lambda: signal.raise_signal(signal.SIGINT)):
+    with acting_after_step(number, lambda: signal.raise_signal(signal.SIGINT)):
         trainer = run(settings, folder, **options)
     assert trainer.progress.step == number and not trainer.progress.finished
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -156,7 +156,7 @@ def start(*arguments, **more):
     ids=["fp32", "bf16", "attention", "muon", "sgd"],
 )
 def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
-    settings = of(**changes)
+    settings = short_settings(**changes)
     settings = dataclasses.replace(settings, epochs=int(settings.epochs))  # JSON gives back 2 as 2, and we as 2.0
     whole = run(settings, tmp_path / "whole")
     stops = sorted(random.Random(0).sample(range(1, whole.progress.step), 4))
@@ -170,7 +170,7 @@ def test_stopped_anywhere_and_resumed_equals_never_stopped(tmp_path, changes):
 @pytest.mark.parametrize("precision", sampling.usually(["fp32", "bf16"], 1))
 def test_killed_at_a_random_step_and_resumed_equals_never_killed(tmp_path, precision):
     changes = {"precision": precision, "epochs": 6.0, "average": 0.9, "stop_on": "loss", "patience": 9}
-    whole = run(of(**changes), tmp_path / "whole")
+    whole = run(short_settings(**changes), tmp_path / "whole")
     number = random.randrange(2, whole.progress.step - 9)
     process = start("train", tmp_path / "killed", json.dumps(changes), number)
     assert process.communicate(timeout=600)[0] == "" and process.returncode != 0
@@ -185,13 +185,13 @@ def train_and_die(folder, changes, number):
     def die():
         os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
-    with at_step(int(number), lambda: threading.Timer(random.random() * 0.05, die).start()):
-        run(of(**json.loads(changes)), folder, checkpoint_seconds=0.02)
+    with acting_after_step(int(number), lambda: threading.Timer(random.random() * 0.05, die).start()):
+        run(short_settings(**json.loads(changes)), folder, checkpoint_seconds=0.02)
     print("it lived to see its end")
 
 
 def test_killed_after_the_last_step_still_gets_its_model(tmp_path, monkeypatch):
-    run(of(epochs=1), tmp_path)
+    run(short_settings(epochs=1), tmp_path)
     before = (tmp_path / "model.safetensors").read_bytes()
     for name in ("model.safetensors", "model.json", "subwords.json"):
         (tmp_path / name).unlink()
@@ -205,8 +205,8 @@ def test_a_second_stop_does_not_wait(tmp_path):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt), at_step(3, twice):
-        run(of(), tmp_path, checkpoint_seconds=0)
+    with pytest.raises(KeyboardInterrupt), acting_after_step(3, twice):
+        run(short_settings(), tmp_path, checkpoint_seconds=0)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert run(None, tmp_path, resume=True).progress.finished
 
@@ -250,17 +250,17 @@ def train_as_one_of_two(folder):
     folder = Path(folder)
     with devices.process_group(CPU):
         for name in PAIR_RUNS:
-            run(of(**pair_settings(name)), folder / name)
+            run(short_settings(**pair_settings(name)), folder / name)
         # With dropout, and without a validation at step 16, where processes ask each other: there is a loss to be kept.
         changes = pair_settings("one left") | {"model": MODEL, "validate": 1.5}
-        run(of(**changes), folder / "whole")
+        run(short_settings(**changes), folder / "whole")
         rank = devices.rank()
-        with at_step(3, (lambda: signal.raise_signal(signal.SIGINT)) if rank else (lambda: None)):
-            trainer = run(of(**changes), folder / "parts")
+        with acting_after_step(3, (lambda: signal.raise_signal(signal.SIGINT)) if rank else (lambda: None)):
+            trainer = run(short_settings(**changes), folder / "parts")
         assert trainer.progress.step == 16 and not trainer.progress.finished  # the second alone heard Ctrl-C
         run(None, folder / "parts", resume=True, checkpoint_seconds=0)
         with contextlib.suppress(RunError):
-            run(of(**changes), folder / "parts")
+            run(short_settings(**changes), folder / "parts")
             raise AssertionError("the folder held a run")
         print("all well", flush=True)
 
@@ -272,7 +272,7 @@ def weights_that_matter(folder):
 
 
 @pytest.mark.thorough
-def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
+def test_two_processes_equal_one_with_twice_the_batches_a_step(tmp_path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -287,7 +287,7 @@ def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
 
     for name in PAIR_RUNS:
         changes = pair_settings(name)
-        run(of(**changes | {"accumulate": 2 * changes.get("accumulate", 1)}), tmp_path / "one" / name)
+        run(short_settings(**changes | {"accumulate": 2 * changes.get("accumulate", 1)}), tmp_path / "one" / name)
         one, two = (weights_that_matter(tmp_path / n / name) for n in ("one", "two"))
         torch.testing.assert_close(two, one, rtol=0, atol=1e-5 if name != "bf16" else 0.01)
         for ours, theirs in zip(curves(tmp_path / "two" / name)[1:], curves(tmp_path / "one" / name)[1:], strict=True):
@@ -303,7 +303,7 @@ def test_two_processes_equal_one_with_twice_as_many_batches_a_step(tmp_path):
 
 
 # --- a step
-def test_gradients_of_several_batches_are_those_of_one_with_all_their_tokens(tmp_path):
+def test_gradients_of_several_batches_equal_those_of_a_large_one(tmp_path):
     trainer = trainer_of(tmp_path, accumulate=3, model={**MODEL, "dropout": 0.0})
     group = trainer.group(0)
     sizes = [trainer.batches.target_tokens(places) for places in group]
@@ -357,7 +357,7 @@ def test_the_loss_in_the_curves_is_that_of_each_token(tmp_path, monkeypatch):
         return loss
 
     monkeypatch.setattr(loop.Objective, "forward", watched)
-    trainer = run(of(accumulate=2), tmp_path)
+    trainer = run(short_settings(accumulate=2), tmp_path)
     half = len(seen) // 2
     for row, part in zip(trainer.curves, (seen[:half], seen[half:]), strict=True):
         losses, tokens = map(sum, zip(*part, strict=True))
@@ -380,7 +380,7 @@ def share_of_padding(by):
     return sum((side == PAD).sum().item() for side in sides) / sum(side.numel() for side in sides)
 
 
-def test_batches_hold_little_padding_unless_sentences_of_any_length_share_them():
+def test_batches_hold_little_padding_unless_lengths_are_mixed():
     assert share_of_padding("tokens") < 0.07 and share_of_padding("sentences") > 0.3
 
 
@@ -404,7 +404,7 @@ def test_the_order_of_batches_follows_from_seed_and_epoch(by):
     st.integers(0, 5),
     st.sampled_from(["tokens", "sentences"]),
 )
-def test_batches_of_any_lengths(lengths, tokens, epoch, by):
+def test_batches_of_any_lengths_hold_each_pair_once(lengths, tokens, epoch, by):
     sources, targets = ([[5 + i] * length for i, length in enumerate(side)] for side in zip(*lengths, strict=True))
     batches = Batches(sources, targets, tokens, seed=0, by=by)
     seen, order = [], batches.epoch(epoch)
@@ -437,18 +437,18 @@ def test_sentences_too_long_are_told_before_the_first_step(tmp_path):
     long = Pairs(["the dog"], [" ".join(CORPUS.train.targets * 2)])
     for corpus in (Corpus(long, CORPUS.val, CORPUS.subwords), Corpus(CORPUS.train, long, CORPUS.subwords)):
         with pytest.raises(CourseError, match="a sentence has .* tokens, and a batch holds 128"):
-            train(of(), tmp_path / "run", corpus, device="cpu", show=False)
+            train(short_settings(), tmp_path / "run", corpus, device="cpu", show=False)
         assert not (tmp_path / "run").exists()
 
 
 # --- schedules and optimizer
-def test_linear_schedule():
+def test_the_linear_schedule_rises_and_falls_in_equal_steps():
     shares = [schedule("linear", step, 100, 10) for step in range(100)]
     up, down = [step / 10 for step in range(1, 11)], [step / 91 for step in range(90, 0, -1)]  # a step further it is 0
     assert shares == pytest.approx(up + down) and schedule("linear", 0, 1, 1) == 1
 
 
-def test_schedule_of_the_paper():
+def test_the_schedule_of_the_paper_equals_its_formula():
     width, warmup = 512, 4000
     peak = (width * warmup) ** -0.5
     for step in (1, 2, 1000, 3999, 4000, 4001, 100_000):  # from 1, as in the paper
@@ -458,7 +458,7 @@ def test_schedule_of_the_paper():
 
 
 def test_a_run_follows_its_schedule(tmp_path):
-    trainer = run(of(warmup=0.25, rate=0.5e-2), tmp_path)
+    trainer = run(short_settings(warmup=0.25, rate=0.5e-2), tmp_path)
     warmup = round(0.25 * trainer.steps)
     assert trainer.rate(warmup - 1) == 0.5e-2
     assert trainer.rate(trainer.steps - 1) == pytest.approx(0.5e-2 / (trainer.steps + 1 - warmup))
@@ -467,7 +467,7 @@ def test_a_run_follows_its_schedule(tmp_path):
 
 @pytest.mark.parametrize("kind", ["adamw", "sgd"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
-def test_adamw_and_sgd_by_their_formulas(dtype, kind):
+def test_adamw_and_sgd_equal_their_formulas(dtype, kind):
     """Two equal weights, step after step, by hand: AdamW as in Loshchilov & Hutter 2019, algorithm 2; SGD keeps nine tenths of its momentum."""
     model = torch.nn.Linear(1, 1).to(dtype)
     for parameter in model.parameters():
@@ -550,7 +550,7 @@ def test_the_average_is_the_mean_of_the_last_weights(tmp_path, monkeypatch):
         add(average, weights, *place)
 
     monkeypatch.setattr(loop, "add_to_average", watched)
-    trainer = run(of(average=0.25, precision="bf16"), tmp_path)
+    trainer = run(short_settings(average=0.25, precision="bf16"), tmp_path)
     last = sum(step > 0.75 * trainer.steps for step in range(1, trainer.steps + 1))
     assert trainer.progress.averaged == last > 3
     model, _ = load_model(tmp_path)
@@ -561,7 +561,7 @@ def test_the_average_is_the_mean_of_the_last_weights(tmp_path, monkeypatch):
 
 def test_a_long_run_averages_only_some_of_its_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "AVERAGED", 5)
-    trainer = run(of(average=0.9), tmp_path)
+    trainer = run(short_settings(average=0.9), tmp_path)
     assert 5 <= trainer.progress.averaged <= 8
 
 
@@ -575,7 +575,7 @@ def test_early_stopping_stops_and_keeps_the_best(tmp_path, monkeypatch, watched)
         return next(results)
 
     monkeypatch.setattr(Trainer, "measure", measure)
-    stopped_at(26, of(stop_on=watched, patience=2, validate=0.5, epochs=9.0), tmp_path)
+    stopped_at(26, short_settings(stop_on=watched, patience=2, validate=0.5, epochs=9.0), tmp_path)
     assert len(weights) == 4  # the best is behind it
     trainer = run(None, tmp_path, resume=True)
     assert len(trainer.curves) == 6 and trainer.progress.finished and trainer.progress.step < trainer.steps
@@ -585,21 +585,21 @@ def test_early_stopping_stops_and_keeps_the_best(tmp_path, monkeypatch, watched)
         assert torch.equal(trainer.model.get_parameter(name), weights[3][name])
 
 
-def test_without_early_stopping_a_run_goes_on(tmp_path, monkeypatch):
+def test_a_run_without_early_stopping_goes_on(tmp_path, monkeypatch):
     values = iter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     monkeypatch.setattr(Trainer, "measure", lambda trainer: (next(values), 0.0))
-    trainer = run(of(validate=0.5, epochs=3.0, patience=1), tmp_path)
+    trainer = run(short_settings(validate=0.5, epochs=3.0, patience=1), tmp_path)
     assert trainer.progress.step == trainer.steps and len(trainer.curves) == 6
 
 
 # --- the folder of a run
 def test_the_folder_tells_the_run_and_takes_no_other(tmp_path):
-    trainer = run(of(epochs=1), tmp_path)
+    trainer = run(short_settings(epochs=1), tmp_path)
     names = (
         "checkpoint.safetensors curves.csv environment.json model.json model.safetensors settings.json subwords.json"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == names.split()
-    assert make_settings(json.loads((tmp_path / "settings.json").read_text())) == of(epochs=1)
+    assert make_settings(json.loads((tmp_path / "settings.json").read_text())) == short_settings(epochs=1)
     about = json.loads((tmp_path / "environment.json").read_text())
     assert about["precision"] == "fp32" and about["torch"] == torch.__version__ and about["processes"] == 1
     header, *rows = curves(tmp_path)
@@ -607,13 +607,13 @@ def test_the_folder_tells_the_run_and_takes_no_other(tmp_path):
     assert len(rows) == 1 and int(rows[0][0]) == trainer.steps
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     with pytest.raises(RunError, match="already holds a run: resume it with --resume, or name another folder"):
-        run(of(epochs=2), tmp_path)
+        run(short_settings(epochs=2), tmp_path)
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_the_trainer_holds_the_model_that_is_in_the_folder(tmp_path, precision):
-    trainer = run(of(epochs=1, precision=precision), tmp_path)
+    trainer = run(short_settings(epochs=1, precision=precision), tmp_path)
     model, subwords = load_model(tmp_path)
     source, target = torch.tensor([[5, 6, EOS]]), torch.tensor([[BOS, 7, 8, 9]])
     assert torch.equal(model(source, target), trainer.model(source, target))
@@ -621,15 +621,15 @@ def test_the_trainer_holds_the_model_that_is_in_the_folder(tmp_path, precision):
 
 
 def test_a_run_learns(tmp_path):
-    trainer = run(of(epochs=4.0, validate=4.0), tmp_path)
+    trainer = run(short_settings(epochs=4.0, validate=4.0), tmp_path)
     assert trainer.curves[-1]["val_loss"] < math.log(len(trainer.subwords)) - 0.5  # which is that of guessing
 
 
-def test_folders_that_cannot_be_used(tmp_path):
+def test_a_folder_that_cannot_be_used_is_refused(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     for folder in (tmp_path / "file", tmp_path / "file" / "run"):
         with pytest.raises(RunError, match=r"can't be written \(.+\): .* name another folder"):
-            run(of(), folder)
+            run(short_settings(), folder)
         with pytest.raises(RunError):
             run(None, folder, resume=True)
     with pytest.raises(RunError, match="there is no run in"):
@@ -642,7 +642,7 @@ def stopped(tmp_path_factory):
     """A run that was stopped at step 5, to be copied."""
     folder = tmp_path_factory.mktemp("stopped") / "run"
     with alike_everywhere():
-        stopped_at(5, of(), folder)
+        stopped_at(5, short_settings(), folder)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -681,7 +681,7 @@ def test_a_damaged_checkpoint_is_told_and_left_alone(tmp_path, stopped, damage, 
     assert (folder / "checkpoint.safetensors").read_bytes() == damaged and not Path("exploded").exists()
 
 
-def test_without_its_checkpoint_a_run_begins_again(tmp_path, stopped):
+def test_a_run_without_its_checkpoint_begins_again(tmp_path, stopped):
     folder = copied(stopped, tmp_path / "run")
     (folder / "checkpoint.safetensors").unlink()
     assert run(None, folder, resume=True).progress.finished
@@ -691,7 +691,7 @@ def test_without_its_checkpoint_a_run_begins_again(tmp_path, stopped):
 def test_the_checkpoint_of_another_run_is_told(tmp_path, stopped, other):
     folder, corpus = copied(stopped, tmp_path / "run"), CORPUS
     if other == "settings":
-        stopped_at(3, of(seed=1), tmp_path / "other")
+        stopped_at(3, short_settings(seed=1), tmp_path / "other")
         shutil.copy(tmp_path / "other" / "checkpoint.safetensors", folder)
     else:
         turned = Pairs(CORPUS.train.sources, CORPUS.train.targets[1:] + CORPUS.train.targets[:1])
@@ -747,7 +747,7 @@ def test_a_full_disk_costs_no_checkpoint(tmp_path, stopped, monkeypatch):
         with pytest.raises(RunError, match=r"model.safetensors can't be written \(No space left on device\)"):
             run(None, folder, resume=True)
     run(None, folder, resume=True)
-    run(of(), tmp_path / "whole")
+    run(short_settings(), tmp_path / "whole")
     assert_same_run(folder, tmp_path / "whole")
 
 
@@ -768,10 +768,10 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
     with pytest.raises(
         RunError, match=r"the loss is not a finite number any more at step \d+: start anew with a lower rate than"
     ):
-        run(of(rate=1e25), tmp_path)
+        run(short_settings(rate=1e25), tmp_path)
 
 
-def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
+def test_weights_not_finite_after_the_last_step_end_the_run(tmp_path):
     """The training loss was one before it: only validation sees them."""
 
     def spoil():
@@ -779,7 +779,10 @@ def test_weights_that_are_no_numbers_after_the_last_step(tmp_path):
             next(iter(trainer.optimizer.masters.values())).fill_(math.nan)
 
     trainer = trainer_of(tmp_path, epochs=1)
-    with at_step(trainer.steps, spoil), pytest.raises(RunError, match="the loss is not a finite number any more"):
+    with (
+        acting_after_step(trainer.steps, spoil),
+        pytest.raises(RunError, match="the loss is not a finite number any more"),
+    ):
         trainer.run(checkpoint_seconds=60, show=False)
 
 
@@ -789,7 +792,7 @@ def test_a_device_that_is_not_there_is_told(tmp_path, monkeypatch, name):
     absent = f"device {name} was named, but this machine has 0 GPUs .* name cpu or auto"
     wrong = "device must be auto, cpu, cuda or cuda:N, not"
     with pytest.raises(CourseError, match=absent if name in ("cuda", "cuda:7") else wrong):
-        train(of(), tmp_path / "run", CORPUS, device=name, show=False)
+        train(short_settings(), tmp_path / "run", CORPUS, device=name, show=False)
     assert not (tmp_path / "run").exists()
     assert devices.choose_device("auto") == CPU
 
@@ -797,7 +800,7 @@ def test_a_device_that_is_not_there_is_told(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("fast, precision", [(True, "bf16"), (False, "fp32")])
 def test_a_cpu_without_bf16_computes_in_fp32_and_says_so(tmp_path, monkeypatch, fast, precision):
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: fast)
-    settings = of(precision="auto", epochs=1)
+    settings = short_settings(precision="auto", epochs=1)
     trainer = stopped_at(3, settings, tmp_path)
     assert json.loads((tmp_path / "environment.json").read_text())["precision"] == precision
     assert trainer.precision == {"bf16": torch.bfloat16, "fp32": torch.float32}[precision]
@@ -861,7 +864,7 @@ def test_a_model_that_cannot_be_makes_no_folder(tmp_path):
     with pytest.raises(
         CourseError, match="the width must be a multiple of the number of heads, and 18 is not one of 4"
     ):
-        run(of(model={"width": 18, "heads": 4}), tmp_path / "run")
+        run(short_settings(model={"width": 18, "heads": 4}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -83,7 +83,7 @@ def test_the_path_of_a_gpu_gives_the_same(sizes, kind, seed):
 
 
 @both_norms
-def test_the_path_of_a_gpu_through_the_whole_model(norm):
+def test_the_path_of_a_gpu_gives_the_same_in_the_whole_model(norm):
     model, (source, target) = model_of(norm=norm), batch_of(V)
     parameters = list(model.parameters())
     fast = model.features(source.as_subclass(PretendedGPU), target.as_subclass(PretendedGPU))
@@ -95,7 +95,7 @@ def test_the_path_of_a_gpu_through_the_whole_model(norm):
     "mask", [None, torch.arange(S)[None] < 5, torch.zeros(1, S, dtype=torch.bool)], ids=["none", "some", "nothing"]
 )
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float64, 1e-10), (torch.float32, 1e-3), (torch.bfloat16, 3e-2)])
-def test_on_a_gpu_attention_gives_the_same(mask, dtype, bound):
+def test_attention_on_a_gpu_gives_the_same(mask, dtype, bound):
     inputs = [tensor(B, H, length, 8, seed=length).detach() for length in (T, S, S)]
     slow, _ = t.attend(*inputs, mask)
     choose_device("cuda")
@@ -107,7 +107,7 @@ def test_on_a_gpu_attention_gives_the_same(mask, dtype, bound):
 
 @some
 @given(SIZES, SEEDS)
-def test_a_query_that_may_attend_to_nothing_gets_zeros_and_finite_gradients(sizes, seed):
+def test_a_fully_masked_query_gets_zeros_and_finite_gradients(sizes, seed):
     B, T, S, H, d = sizes.values()
     inputs = [tensor(B, H, length, d, seed=seed + length) for length in (T, S, S)]
     mask = torch.rand(B, 1, T, S, generator=drawn(seed)) < 0.5
@@ -257,7 +257,7 @@ def test_several_words_at_once_after_a_cache_equal_all_at_once(norm):
 
 @some
 @given(seed=SEEDS)
-def test_a_cache_that_outgrows_its_room_equals_the_pass_over_all_words_at_once(seed):
+def test_a_growing_cache_equals_the_pass_over_all_words_at_once(seed):
     """37 words need more room four times; before each of them the hypotheses are dealt out anew."""
     model, (source, _), hypotheses, length = model_of(longest=41), batch_of(V, seed), 3, 37
     generator = drawn(seed)
@@ -310,7 +310,7 @@ def test_embeddings_are_words_times_root_of_width_plus_positions(positions):
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "none"])
-def test_without_positions_the_order_of_the_source_does_not_matter(positions):
+def test_the_order_of_the_source_matters_only_with_positions(positions):
     model, (source, target) = model_of(positions=positions), batch_of(V)
     source = source.clamp(min=PAD + 1)  # words throughout, so that any may change places
     moved = source[:, torch.randperm(source.shape[1], generator=drawn(0))]
@@ -404,7 +404,7 @@ def test_a_model_in_another_precision_keeps_its_readout_tied():
         assert model.readout.weight is model.embedding.words.weight
 
 
-def test_an_untied_readout_has_weights_of_its_own_and_begins_alike():
+def test_an_untied_readout_has_its_own_weights_and_begins_alike():
     torch.manual_seed(0)
     tied = t.Transformer(101, width=64, heads=4, hidden=64, encoder_layers=1, decoder_layers=1)
     torch.manual_seed(0)

@@ -55,7 +55,7 @@ def fake_multi30k(monkeypatch, folder: Path, **texts: str):
     monkeypatch.setenv("COURSE_DATA_MIRROR", str(folder))
 
 
-def test_lines_become_texts_with_single_spaces_and_an_empty_one_keeps_its_place(monkeypatch, tmp_path):
+def test_lines_become_single_spaced_texts_and_empty_ones_stay(monkeypatch, tmp_path):
     english, german = "A man .\n\nTwo  dogs\u2028run. \n", "Ein\u00a0Mann .\n Zwei Hunde\tlaufen.\n\n"
     fake_multi30k(monkeypatch, tmp_path, en=english, de=german)
     pairs = load_multi30k("val")
@@ -66,13 +66,13 @@ def test_lines_become_texts_with_single_spaces_and_an_empty_one_keeps_its_place(
     assert (turned.sources, turned.targets) == (pairs.targets, pairs.sources)
 
 
-def test_sides_of_different_length(monkeypatch, tmp_path):
+def test_sides_of_different_length_are_refused(monkeypatch, tmp_path):
     fake_multi30k(monkeypatch, tmp_path, en="a\nb\n", de="c\n")
     with pytest.raises(DataError, match=r"val\.en\.gz as in val\.de\.gz, but they have 2 and 1"):
         load_multi30k("val")
 
 
-def test_a_pair_or_a_split_that_is_none():
+def test_an_unknown_pair_or_split_is_refused():
     for pair in ("de", "en-en", "en-cs", "EN-DE", "en_de"):
         with pytest.raises(CourseError, match=f"pair must be one of en-de, en-fr, .*fr-de, not '{pair}'"):
             load_multi30k("val", pair)
@@ -85,7 +85,7 @@ SIZES = {"train": 29000, "val": 1014, "test_2016_flickr": 1000, "test_2017_flick
 
 @pytest.mark.parametrize("pair", ["en-de", "fr-de"])
 @pytest.mark.parametrize("split", SIZES)
-def test_multi30k_itself(real_data, split, pair):
+def test_multi30k_has_its_known_sizes_and_aligned_sentences(real_data, split, pair):
     pairs = load_multi30k(split, pair)
     assert len(pairs) == len(pairs.targets) == SIZES[split]
     for text in pairs.sources + pairs.targets:
@@ -126,7 +126,7 @@ ASSIGNED = st.text(st.characters(exclude_categories=("Cs", "Cn")))  # Python and
 @example("<pad> <bos> <eos> <unk> <eos> ")
 @example(" a  b ")
 @example("▁Ġ ▁ e\u0301 🎉👩\u200d🚀 \x00\x85\xa0")
-def test_any_text_comes_back(text):
+def test_subwords_give_back_any_text(text):
     (row,) = SUBWORDS.encode([text])
     assert SUBWORDS.decode([row]) == [unicodedata.normalize("NFC", text)]
     assert all(UNK < token < len(SUBWORDS) for token in row) and (text or row == [])
@@ -166,7 +166,7 @@ def test_word_of_says_which_word_each_subword_is_in(words):
     assert set(places[1:-2]) == set(range(len(words)))
 
 
-def test_word_of_counts_spaces_to_the_word_that_follows_or_to_the_last():
+def test_word_of_counts_spaces_to_the_following_or_last_word():
     (row,) = SUBWORDS.encode(["  my  dogs "])
     assert "".join(SUBWORDS.tokens(row)) == "▁▁▁my▁▁dogs▁"
     by_word = dict.fromkeys(SUBWORDS.word_of(row), "")
@@ -176,7 +176,7 @@ def test_word_of_counts_spaces_to_the_word_that_follows_or_to_the_last():
     assert SUBWORDS.word_of([]) == []
 
 
-def test_whole_words():
+def test_whole_words_can_be_a_vocabulary():
     words = Subwords.words(["the cat and the dog .", "dog and the"])
     assert words.tokens(list(range(len(words)))) == "<pad> <bos> <eos> <unk> the and dog . cat".split()
     rows = words.encode(["the bird and cat", "", "<eos> <pad>", "dog."])
@@ -187,7 +187,7 @@ def test_whole_words():
     assert world_words.decode(world_words.encode(CORPUS.targets)) == CORPUS.targets
 
 
-def test_a_size_that_has_no_room_for_the_bytes():
+def test_a_size_without_room_for_the_bytes_is_refused():
     with pytest.raises(CourseError, match="size must be at least 260, .* not 259"):
         Subwords.train(["a b"], 259)
     assert len(Subwords.train([], 260)) == 260
@@ -246,7 +246,7 @@ def foreign_files():
 
 
 @pytest.mark.parametrize("name", foreign_files())
-def test_a_file_that_is_no_vocabulary(name, tmp_path):
+def test_a_file_that_is_no_vocabulary_is_refused(name, tmp_path):
     file = tmp_path / "vocabulary.json"
     file.write_bytes(foreign_files()[name])
     with pytest.raises(CourseError, match=r"vocabulary\.json to hold a vocabulary .*: copy it anew, or") as caught:
@@ -273,7 +273,7 @@ if os.name == "posix":  # as a data loader does
 """
 
 
-def test_the_same_texts_give_the_same_vocabulary_in_every_process():
+def test_equal_texts_give_the_same_vocabulary_in_every_process():
     here = Subwords.train(CORPUS.sources + CORPUS.targets, 600)
     sha256 = hashlib.sha256(here.tokenizer.to_str().encode()).hexdigest()
     command = [sys.executable, "-c", _TRAIN]
@@ -291,7 +291,7 @@ def trainings(monkeypatch, tmp_path):
     return counted
 
 
-def test_subwords_are_trained_once_and_a_damaged_cache_is_replaced(trainings, tmp_path):
+def test_subwords_are_trained_once_and_replace_a_damaged_cache(trainings, tmp_path):
     first = subwords_for("toy", TEXTS, 400)
     again = subwords_for("toy", list(TEXTS), 400)
     assert trainings == [400]
@@ -309,7 +309,7 @@ def test_subwords_are_trained_once_and_a_damaged_cache_is_replaced(trainings, tm
     assert trainings == [400, 400, 401, 400, 400]
 
 
-def test_a_cache_that_cannot_be_written(trainings, tmp_path):
+def test_an_unwritable_cache_costs_only_time(trainings, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert len(subwords_for("toy", TEXTS, 400)) == 400
     assert len(subwords_for("toy", TEXTS, 400)) == 400
@@ -340,7 +340,7 @@ def clauses(source: list[str], kind_of: dict[str, str]) -> list[list[int]]:
     return [list(range(a, b)) for a, b in zip(starts, [*starts[1:], len(source)], strict=True)]
 
 
-def test_the_worked_example():
+def test_the_worked_example_of_the_docstring_is_right():
     result = doctest.testmod(world)
     assert result.attempted >= 4
     assert result.failed == 0
@@ -348,7 +348,7 @@ def test_the_worked_example():
 
 @settings(max_examples=80, deadline=None)
 @given(WORLDS, st.data())
-def test_any_sequence_of_words_has_a_translation_with_links(one, draw):
+def test_a_world_translates_any_sequence_of_words_with_links(one, draw):
     kind_of = kinds(one)
     source = draw.draw(st.lists(st.sampled_from(sorted(kind_of)), max_size=30))
     target, links = one.translate(source)
@@ -379,7 +379,7 @@ def test_any_sequence_of_words_has_a_translation_with_links(one, draw):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("agreement", [True, False])
-def test_agreement_told_again_from_the_endings(order, agreement):
+def test_agreement_shows_in_the_endings_of_each_clause(order, agreement):
     one = World(order=order, agreement=agreement)
     kind_of = kinds(one)
     pairs = generate(1500, 3, longest=30, order=order, agreement=agreement)
@@ -433,7 +433,7 @@ def test_gender_is_not_seen_in_the_source_and_is_fair():
     assert abs(endings["o"] - endings["a"]) <= 1
 
 
-def test_fertility_chooses_a_share_of_the_words_and_a_larger_one_more():
+def test_a_larger_fertility_adds_to_the_words_of_a_smaller_one():
     chosen = {}
     for share in (0, 0.2, 0.5, 1):
         one = World(vocabulary=300, fertility=share)
@@ -452,7 +452,7 @@ def test_fertility_chooses_a_share_of_the_words_and_a_larger_one_more():
     assert few.translate(both[:20])[0] == many.translate(both[:20])[0]
 
 
-def test_the_shares_that_the_docstring_names():
+def test_the_shares_that_the_docstring_names_are_right():
     pairs = generate(5000, 1)
     both = zip(pairs.sources, pairs.alignments, strict=True)
     counts = Counter(len(group) for text, links in both for group in groups(links, len(text.split())))
@@ -518,17 +518,17 @@ def test_the_same_seed_gives_the_same_pairs_and_another_others():
         ({"shortest": 13}, "not 13 and 12"),
     ],
 )
-def test_arguments_that_are_none(arguments, message):
+def test_impossible_arguments_are_refused(arguments, message):
     with pytest.raises(CourseError, match=message):
         generate(10, 0, **arguments)
 
 
-def test_a_word_that_is_none():
+def test_an_unknown_word_is_refused():
     with pytest.raises(CourseError, match=r"'zebra' is no word of this world: take those of World\.words"):
         World().translate(["my", "zebra"])
 
 
-def test_the_default_words_are_english_and_large_worlds_are_quick():
+def test_default_words_are_english_and_large_worlds_are_quick():
     for kind, words in World(vocabulary=200).words().items():
         singulars = words[::2] if kind == "noun" else words
         assert set(singulars) <= set(world._BASE[kind].split())

@@ -29,7 +29,7 @@ from course_utils.models.turing import (
 )
 
 
-def test_the_four_steps_number_by_number():
+def test_the_four_steps_equal_their_formulas_number_by_number():
     generator = drawn()
     memory, key = torch.randn(2, 5, 3, generator=generator), torch.randn(2, 3, generator=generator)
     previous = torch.rand(2, 5, generator=generator).softmax(-1)
@@ -55,7 +55,7 @@ def test_the_four_steps_number_by_number():
     assert shift(one, torch.tensor([[0.0, 0.0, 1.0]])).argmax() == 0  # a circle
 
 
-def test_reading_and_writing_place_by_place():
+def test_read_and_write_equal_their_sums_place_by_place():
     generator = drawn(1)
     memory, weights = torch.randn(2, 4, 3, generator=generator), torch.rand(2, 4, generator=generator)
     erase, add = torch.rand(2, 3, generator=generator), torch.randn(2, 3, generator=generator)
@@ -75,7 +75,7 @@ def test_sharpening_weights_of_zero_has_a_finite_gradient():
 
 
 @pytest.mark.parametrize("moves", [True, False])
-def test_a_machine_step_by_step(moves):
+def test_a_machine_equals_its_equations_step_by_step(moves):
     torch.manual_seed(0)
     machine = Machine(4, 3, places=5, width=2, hidden=6, moves=moves).double()
     given = torch.randn(2, 3, 4, generator=drawn(), dtype=torch.float64)
@@ -144,7 +144,7 @@ def test_the_vector_after_the_one_shown_again_is_wanted():
     assert places == {0, 1, 2}
 
 
-def test_there_are_64_different_vectors_and_lengths_in_order():
+def test_recall_and_copy_refuse_too_many_vectors_and_bad_lengths():
     assert recall(drawn(), 1, 64, 64).given.shape[1] == 132
     with pytest.raises(CourseError, match="2 to 64 different vectors to recall, not 65"):
         recall(drawn(), 1, 65, 65)
@@ -181,13 +181,13 @@ def test_free_places_come_first_and_fill_up():
     torch.testing.assert_close(allocation(used), expected)
 
 
-def test_a_write_uses_a_place_and_a_free_gate_frees_what_was_read():
+def test_a_write_uses_a_place_and_a_free_gate_frees_a_read_one():
     before, wrote = torch.tensor([[0.5, 0.0, 1.0]]), torch.tensor([[0.5, 1.0, 0.0]])
     reads, free = torch.tensor([[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]]), torch.tensor([[1.0, 0.5]])
     torch.testing.assert_close(usage(before, wrote, reads, free), torch.tensor([[0.75 * 0.5, 1.0, 0.0]]))
 
 
-def test_links_lead_forward_and_backward_through_what_was_written():
+def test_links_lead_forward_and_backward_through_the_writes():
     link, precedence = torch.zeros(1, 4, 4), torch.zeros(1, 4)
     places = [2, 0, 3]
     for place in places:
@@ -218,7 +218,7 @@ def by_hand(modes, links=True):
         return computer(torch.zeros(2, 4, GIVEN))
 
 
-def test_a_computer_writes_to_free_positions_and_reads_by_its_modes():
+def test_a_computer_writes_to_free_positions_and_reads_by_mode():
     content, forward = [0.0, 60.0, 0.0], [0.0, 0.0, 60.0]
     film = by_hand(content)
     assert film.writes.argmax(-1).tolist() == [[0, 1, 2, 3]] * 2

@@ -49,7 +49,7 @@ def test_sparsemax_is_the_nearest_point():
         assert not weights[~allowed].any()
 
 
-def test_alibi_number_by_number():
+def test_alibi_equals_its_formula_number_by_number():
     query, key, value = given(5)
     weights = VARIANTS["ALiBi"](query, key, value, causal_mask(5))[1]
     for h in range(3):
@@ -57,7 +57,7 @@ def test_alibi_number_by_number():
         torch.testing.assert_close(weights[0, h, 4], torch.stack(scores).softmax(-1))
 
 
-def test_slopes_of_ones_own():
+def test_alibi_takes_slopes_of_ones_own():
     query, key, value = given(5)
     own = alibi(query, key, value, causal_mask(5), own=torch.tensor([0.5, 0.0, 0.5]))
     assert torch.equal(own[1][:, 1], dot_product(query, key, value, causal_mask(5))[1][:, 1])
@@ -66,7 +66,7 @@ def test_slopes_of_ones_own():
     )
 
 
-def test_linear_attention_number_by_number():
+def test_linear_attention_equals_its_formula_number_by_number():
     query, key, value = given()
     contexts = linear(query, key, value, causal_mask(9))[0]
     phi = lambda x: torch.where(x > 0, x + 1, x.exp())  # noqa: E731
@@ -75,7 +75,7 @@ def test_linear_attention_number_by_number():
         torch.testing.assert_close(contexts[1, 2, t], scores / scores.sum() @ value[1, 2, : t + 1])
 
 
-def test_the_delta_rule_step_by_step():
+def test_the_delta_rule_equals_its_formula_step_by_step():
     query, key, value = given()
     contexts, weights = delta(query, key, value, causal_mask(9))
     assert weights is None
@@ -86,7 +86,7 @@ def test_the_delta_rule_step_by_step():
         torch.testing.assert_close(contexts[1, 2, t], memory @ q)
 
 
-def test_the_delta_rule_without_its_reading_is_a_linear_attention():
+def test_the_delta_rule_without_reading_is_a_linear_attention():
     query, key, value = given()
     contexts = linear(query, key, value, causal_mask(9), phi=unit, divide=False)[0]
     memory = torch.zeros(5, 4).double()
@@ -102,7 +102,7 @@ def test_the_delta_rule_overwrites_and_sums_add():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lookups_one_by_one(kind):
+def test_lookups_ask_for_values_that_were_told(kind):
     asked = lookups(20, kind, drawn(), 40)
     for b in range(20):
         told = {}
@@ -116,7 +116,7 @@ def test_lookups_one_by_one(kind):
     assert torch.equal(x[..., :KEYS].argmax(-1), asked.key) and torch.equal(x[..., -KEYS:].argmax(-1), asked.query)
 
 
-def test_the_value_that_was_told_most_often():
+def test_most_told_gives_the_value_told_most_often():
     key, value = torch.tensor([[5, 5, 6, 5]]), torch.tensor([[3, 2, 7, 3]])
     asked = Lookups(key, value, torch.tensor([[5, 5, 6, 5]]), value)
     assert most_told(asked).tolist() == [[3, 2, 7, 3]]
@@ -141,7 +141,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(("attend", "breaks"), BREAKS)
-def test_which_promises_each_attention_breaks(attend, breaks):
+def test_attentions_break_exactly_the_promises_listed(attend, breaks):
     assert set(attention_properties.broken(attend)) == set(breaks.split())
     assert len(BREAKS) == len(VARIANTS) + len(FAULTS)
 
@@ -159,12 +159,12 @@ def test_which_promises_each_attention_breaks(attend, breaks):
         (lambda contexts, weights: (contexts.detach(), weights), "gradient", "the gradient of the query"),
     ],
 )  # fmt: skip
-def test_what_is_said_of_a_broken_promise(change, breaks, says):
+def test_a_broken_promise_is_explained(change, breaks, says):
     found = attention_properties.broken(lambda *asked: change(*dot_product(*asked)))
     assert re.search(says, found[breaks]), found
 
 
-def test_a_promise_of_ones_own():
+def test_broken_also_tries_promises_of_ones_own():
     def always(attend):
         return "no" if attend is dot_product else None
 
@@ -188,7 +188,7 @@ def test_training_lowers_the_loss(name):
     assert accuracy(model, "latest", 16) > 1.3 / VALUES
 
 
-def test_a_report(monkeypatch):
+def test_a_report_holds_each_promise_and_what_is_measured(monkeypatch):
     monkeypatch.setattr("course_utils.models.variants.fit", lambda *args: [])
     monkeypatch.setattr(attention_report, "fit", lambda *args: [])
     done = attention_report.report("mine", delta, seeds=2)
@@ -204,7 +204,7 @@ def test_a_report(monkeypatch):
     plt.close("all")
 
 
-def test_nothing_is_trained_where_the_shapes_are_not_as_promised(monkeypatch):
+def test_an_attention_with_wrong_shapes_is_not_trained(monkeypatch):
     monkeypatch.setattr(
         attention_report, "fit", lambda *args: pytest.fail("an attention with an incorrect shape is trained")
     )
@@ -212,7 +212,7 @@ def test_nothing_is_trained_where_the_shapes_are_not_as_promised(monkeypatch):
     assert "shape" in done.promises["shape"] and not done.right
 
 
-def test_a_report_says_what_is_gained_on_dot_products_of_the_same_seeds():
+def test_a_report_compares_with_dot_products_of_the_same_seeds():
     first, second = measured("variants", "right", "length", variant="dot product", world="latest")[1][:2]
     shares = {"latest": [[one + 0.5 for one in first], [one + 0.1 for one in second]]}
     said = str(attention_report.Report("mine", {"leak": None, "rows": "it gives no weights"}, shares)).splitlines()
@@ -225,8 +225,8 @@ def test_a_report_says_what_is_gained_on_dot_products_of_the_same_seeds():
     assert alone[2].endswith(" (expected 0.80); minus dot product: -0.20")
 
 
-def test_what_is_taken_out_is_taken_out_in_the_table():
-    """The names and the functions of the program."""
+def test_rows_of_the_table_lack_exactly_what_they_say():
+    """This holds the names in the program to its functions."""
     without = program("variants").WITHOUT
     query, key, value = torch.randn(3, 2, 4, 9, 6, generator=drawn()).double()
     mask = causal_mask(9)

@@ -57,7 +57,7 @@ def folder(tmp_path, installed, monkeypatch):
     return tmp_path / "learning"
 
 
-def test_copies_and_progress_lie_in_the_folder_where_the_course_was_opened(folder, monkeypatch):
+def test_copies_and_progress_lie_where_the_course_was_opened(folder, monkeypatch):
     assert lab._notebook(workspace_folder(), "02") == f"notebooks/{SUMS}.ipynb"
     assert len(list((folder / "my_course").rglob("*.ipynb"))) == 4
     assert (folder / "my_course" / "docs" / "setup.md").is_file()  # lesson 00 links to it
@@ -68,7 +68,7 @@ def test_copies_and_progress_lie_in_the_folder_where_the_course_was_opened(folde
     assert (folder / ".course" / "progress.json").is_file()
 
 
-def test_what_is_installed_stays_as_it_is(folder, installed):
+def test_an_installed_course_stays_as_it_is(folder, installed):
     before = {path: path.read_bytes() for path in installed.rglob("*") if path.is_file()}
     lab._notebook(workspace_folder(), "00")
     write_into(folder / "my_course" / BUILT, answered(SOFTMAX))
@@ -89,7 +89,7 @@ def test_a_folder_of_that_name_with_other_things_is_left_alone(folder, foreign, 
     assert sorted(folder.rglob("*")) == before and (folder / foreign).read_text() == "Mine."
 
 
-def test_another_project_with_notebooks_and_what_is_installed_are_no_clone(folder, installed, monkeypatch):
+def test_other_projects_and_the_installed_course_are_no_clone(folder, installed, monkeypatch):
     (folder / "notebooks").mkdir()
     (folder / "pyproject.toml").write_bytes(b'[project]\nname = "my-analysis"  # \xff\n')
     assert course_folder() == installed and workspace_folder() == folder
@@ -100,7 +100,7 @@ def test_another_project_with_notebooks_and_what_is_installed_are_no_clone(folde
             clone_folder()
 
 
-def test_inside_a_clone_the_clone_counts(folder):
+def test_a_clone_counts_for_those_inside_it(folder):
     shutil.copy(ROOT / "pyproject.toml", folder)
     (folder / "notebooks").mkdir()
     assert course_folder() == workspace_folder() == clone_folder() == folder
@@ -121,15 +121,15 @@ def test_a_damaged_installation_is_told_how_to_mend_it(folder, installed):
         lab._notebook(folder, "00")
 
 
-def test_students_who_get_solutions_later_get_no_notebook_of_the_wheel(installed):
+def test_students_without_solutions_get_no_notebook_of_the_wheel(installed):
     code = installed.parents[1] / "course_lessons/lesson_02_weighted_sums"
     for name in ("lesson.py", "exercises.py", "correct_answers/softmax.py"):
         (code / name).parent.mkdir(parents=True, exist_ok=True)
         (code / name).write_text("1")
     archive = zipfile.ZipFile(io.BytesIO(package.package(installed, "Later.")))
-    code = {f"course_lessons/{name}" for name in ("answers.json", "lesson_02_weighted_sums/lesson.py")}
+    code = {f"course_lessons/{name}" for name in ("solutions.json", "lesson_02_weighted_sums/lesson.py")}
     assert {name.removeprefix("attention-course/") for name in archive.namelist()} == {*package.BESIDE} | code
-    assert SOFTMAX not in archive.read("attention-course/course_lessons/answers.json").decode()
+    assert SOFTMAX not in archive.read("attention-course/course_lessons/solutions.json").decode()
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -212,7 +212,7 @@ def newer(copy):
 
 
 @pytest.mark.thorough
-def test_from_the_wheel_to_a_grade_without_a_clone(tmp_path):
+def test_a_wheel_leads_to_a_grade_without_a_clone(tmp_path):
     made = Environment(tmp_path)
     made.install(build_wheel(tmp_path / "first"))
     assert "TO DO" not in made.course("doctor")
@@ -233,7 +233,7 @@ def test_from_the_wheel_to_a_grade_without_a_clone(tmp_path):
     shown = made.run("-c", RUN, str(mine))
     assert "02.softmax – softmax with a temperature: passed" in shown
     assert "Hint 1 of 3 for 02.softmax. exp makes every score positive" in shown
-    answer = json.loads((ROOT / "course_lessons" / "answers.json").read_text())["02.softmax"]
+    answer = json.loads((ROOT / "course_lessons" / "solutions.json").read_text())["02.softmax"]
     assert answer.strip().splitlines()[-1] in shown
     assert str(tmp_path / "venv") in shown.split("print(course_utils.__file__)")[-1]
     assert (made.folder / ".course" / "progress.json").is_file()

@@ -147,7 +147,7 @@ def test_links_between_copies_lead_to_copies(clone):
             assert place.is_file() or not (clone / target[3:]).is_file()
 
 
-def test_a_published_notebook_names_pages_by_their_address_and_a_copy_has_them_beside_it(clone):
+def test_published_notebooks_link_to_the_web_and_copies_to_files(clone):
     address, page = "https://github.com/ada/sums", "docs/setup.md"
     project, start = clone / "pyproject.toml", own(clone, "notebooks", "00_start_here")
     before = sources(start)
@@ -174,7 +174,7 @@ def test_a_published_notebook_names_pages_by_their_address_and_a_copy_has_them_b
     assert (clone / "my_course" / page).read_text() == led
 
 
-def test_of_a_former_and_a_present_copy_both_stay_and_the_present_one_counts(clone):
+def test_a_former_copy_stays_beside_the_present_one_which_counts(clone):
     own(clone).rename(clone / FORMER)
     write_into(clone / FORMER, answered(SOFTMAX))
     copies.make_missing(clone)
@@ -221,7 +221,7 @@ def test_progress_is_one_for_copies_and_course(clone, monkeypatch):
         assert learners_folder() == clone
 
 
-def test_work_in_the_courses_own_notebook_is_taken_along_and_stays(clone):
+def test_work_in_the_courses_own_notebook_is_copied_and_stays(clone):
     own(clone).unlink()
     write_into(clone / BUILT, answered(SOFTMAX))
     assert [place.built for place in copies.make_missing(clone)] == [BUILT]
@@ -236,7 +236,7 @@ def test_work_in_the_courses_own_notebook_is_taken_along_and_stays(clone):
 # course update
 
 
-def test_untouched_cells_take_the_new_version_and_touched_ones_stay(clone):
+def test_update_replaces_untouched_cells_and_keeps_touched_ones(clone):
     write_into(own(clone), answered(SOFTMAX))
     write_into(own(clone), lambda cells: cells.insert(3, {"cell_type": "markdown", "metadata": {}, "source": "Mine."}))
     line = updated(clone, replaced(*PROMPT))
@@ -269,7 +269,7 @@ def test_an_untouched_copy_becomes_the_new_version(clone):
     assert sources(own(clone)) == sources(clone / BUILT)
 
 
-def test_an_answer_stays_alone_in_its_place_where_its_stub_has_changed(clone):
+def test_an_answer_stays_alone_where_its_stub_has_changed(clone):
     write_into(own(clone), answered(SOFTMAX))
     for change in (STUB, ("    # Softmax.\n", "    # The same softmax.\n")):  # twice: the copy knows its new base
         assert "read 02.softmax again" in updated(clone, replaced(*change))
@@ -278,7 +278,7 @@ def test_an_answer_stays_alone_in_its_place_where_its_stub_has_changed(clone):
         assert [text for text in sources(own(clone)) if text.startswith("def softmax(")] == [SOFTMAX]
 
 
-def test_a_prediction_that_was_made_stays_and_its_results_with_it(clone):
+def test_a_prediction_that_was_made_stays_with_its_results(clone):
     asked = next(text for text in sources(own(clone, "notebooks")) if re.fullmatch(r"predict\(.*, \.\.\.\)", text))
     made = asked.replace("...", "0.9")
 
@@ -320,7 +320,7 @@ def cells_of(*texts):
         ("a c d", "a b c d", "a n m d", "a n m d"),  # one that was deleted comes back if it is new, at its place
     ],
 )
-def test_a_merge_of_cells(own, base, new, expected):
+def test_merge_keeps_own_cells_takes_new_ones_and_notes_both(own, base, new, expected):
     known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
     texts = [
@@ -330,7 +330,7 @@ def test_a_merge_of_cells(own, base, new, expected):
     assert [merged.notes[kind] for kind in NOTES] == [texts.count("NOTE"), 0, texts.count("DELETED")]
 
 
-def test_notes_of_earlier_updates_are_not_counted_as_cells_of_the_learners():
+def test_notes_of_earlier_updates_do_not_count_as_learners_cells():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = merge(cells_of("a", "bX", "c"), known, cells_of("a", "n", "c"))
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "n", "c")}
@@ -339,7 +339,7 @@ def test_notes_of_earlier_updates_are_not_counted_as_cells_of_the_learners():
     assert again.kept == 2  # their version, and the course's, whose id it has taken
 
 
-def test_a_note_comes_again_where_the_learner_has_kept_their_version():
+def test_a_note_comes_again_where_the_learner_kept_their_version():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
@@ -396,7 +396,7 @@ def test_a_note_that_the_learner_has_written_into_stays():
     assert len(texts) == 3 and texts[0].endswith("Keep mine.") and "# three" in texts[1] and texts[2] == answer
 
 
-def test_a_new_part_comes_behind_what_the_learner_has_added_to_the_one_before():
+def test_a_new_part_comes_behind_what_the_learner_has_added():
     base = cells_of("a", "b")
     new = [
         base[0],
@@ -463,7 +463,7 @@ def test_submit_knows_the_names_that_cells_define(clone):
     assert done.rows[0].here == "answered" and "02.softmax" not in "\n".join(done.remarks)
 
 
-def test_submit_counts_what_the_check_was_given_unless_that_was_empty(clone):
+def test_submit_counts_what_was_checked_unless_that_was_empty(clone):
     stub = "def softmax(scores, temperature=1.0):\n    raise NotImplementedError"
     write_into(own(clone), answered(SOFTMAX))
     write_into(own(clone), lambda cells: cells.append(code(stub)))
@@ -493,7 +493,7 @@ def test_submit_names_an_empty_function_below_the_answer(clone):
     )
 
 
-def test_a_task_that_is_as_it_was_gets_no_note_where_its_answer_has_lost_its_id():
+def test_an_unchanged_task_whose_answer_lost_its_id_gets_no_note():
     stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
     (asks,), (prompt,), (reworded,), (mine,) = (cells_of(text) for text in (stub, "b", "c", answer))
     known = {"stub": copies.digest(asks), "b": copies.digest(prompt)}
@@ -501,7 +501,7 @@ def test_a_task_that_is_as_it_was_gets_no_note_where_its_answer_has_lost_its_id(
     assert [cell["source"] for cell in merged.cells] == [answer, "c"] and not any(merged.notes.values())
 
 
-def test_a_newer_version_takes_the_place_of_the_one_that_an_earlier_update_brought():
+def test_a_newer_version_replaces_that_of_an_earlier_update():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
@@ -529,14 +529,14 @@ def test_the_note_between_two_versions_says_which_lines_differ(mine, new, says):
     assert texts == [new, f"{NOTE}\n\n{says}", mine, "z"]
 
 
-def test_the_same_change_on_both_sides_is_none():
+def test_the_same_change_on_both_sides_is_no_conflict():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     own = cells_of("a", "n", "c")
     own[1]["id"] = "b"
     assert [cell["source"] for cell in merge(own, known, cells_of("a", "n", "c")).cells] == ["a", "n", "c"]
 
 
-def test_a_file_without_an_answer_does_not_replace_one_with_answers(clone, capsys):
+def test_submit_keeps_answers_when_given_a_file_without_any(clone, capsys):
     write_into(own(clone), answered(SOFTMAX))
     handed_in = submit(clone, "02").path
     before = handed_in.read_bytes()
@@ -549,7 +549,7 @@ def test_a_file_without_an_answer_does_not_replace_one_with_answers(clone, capsy
     assert "holds no answer that counts" in said and "put right what is named above" in said and "--file" not in said
 
 
-def test_a_cell_with_a_reveal_is_no_answer_that_takes_the_new_versions_place():
+def test_a_cell_with_a_reveal_does_not_replace_the_new_version():
     own, new = (cells_of(f'{mark}\nreveal("00.q", 1)') for mark in ("mine", "new"))
     own[0]["id"] = "old"
     merged = merge(own, {"old": "of the text that was copied"}, new)
@@ -629,7 +629,7 @@ OTHER_PROGRAMS = {
 
 
 @pytest.mark.parametrize("program", OTHER_PROGRAMS)
-def test_a_copy_that_another_program_has_saved_is_updated_like_any_other(clone, program):
+def test_a_copy_saved_by_another_program_is_updated_as_usual(clone, program):
     write_into(own(clone), answered(SOFTMAX))
     found = load(own(clone))
     if OTHER_PROGRAMS[program]:
@@ -659,7 +659,7 @@ def test_a_cleaned_copy_is_told_of_a_task_that_has_changed(clone):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a link takes a correct of its own on Windows")
-def test_a_copy_that_is_a_link_is_updated_where_it_lies_and_handed_in(clone, tmp_path):
+def test_a_copy_that_is_a_link_is_updated_in_place_and_handed_in(clone, tmp_path):
     write_into(own(clone), answered(SOFTMAX))
     own(clone).rename(tmp_path / "elsewhere.ipynb")
     own(clone).symlink_to(tmp_path / "elsewhere.ipynb")
@@ -703,7 +703,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_one_bad_copy_stops_no_other(clone, bad):
+def test_a_bad_copy_stops_no_other(clone, bad):
     first = own(clone, "notebooks", "00_start_here")
     first.unlink()
     first.mkdir() if BAD[bad] is None else first.write_bytes(BAD[bad])
@@ -768,7 +768,7 @@ def code(source):
     return {"cell_type": "code", "metadata": {}, "source": source, "outputs": [], "execution_count": 7}
 
 
-def test_handing_in_takes_an_answer_by_the_name_that_its_check_was_given(clone):
+def test_submit_takes_an_answer_by_the_name_its_check_was_given(clone):
     def work(cells):
         answered(SOFTMAX)(cells)
         for cell in cells:
@@ -781,7 +781,7 @@ def test_handing_in_takes_an_answer_by_the_name_that_its_check_was_given(clone):
     assert done.rows[0].here == "answered" and not any("softmax` is nowhere" in remark for remark in done.remarks)
 
 
-def test_what_may_not_work_in_a_class_is_told(clone):
+def test_submit_warns_of_what_may_not_work_in_a_class(clone):
     imports = "import torch, numpy, scipy\nfrom einops import rearrange\n"
     work = code(f"{imports}x = torch.load('mine.pt')\n# open('a')\nx.to('cuda')")
     write_into(own(clone), lambda cells: cells.append(work))
@@ -822,7 +822,7 @@ def test_a_cell_that_waits_where_a_class_is_graded_is_named(clone, scratch, says
         ),
     ],
 )
-def test_why_an_answer_is_not_there_is_told(clone, instead, says):
+def test_submit_says_why_an_answer_is_missing(clone, instead, says):
     write_into(own(clone), lambda cells: stub_of_softmax(cells).update(source=instead))
     assert says in "\n".join(submit(clone, "02").remarks)
 
@@ -848,7 +848,7 @@ def test_answers_in_words_replace_what_was_handed_in(clone):
     assert not submit(clone, "02").stays
 
 
-def test_answers_in_the_courses_own_notebook_and_those_of_another_file_are_looked_for(clone):
+def test_submit_looks_for_answers_in_the_courses_and_other_files(clone):
     write_into(clone / BUILT, answered(SOFTMAX))
     assert f"Are your answers in {clone / BUILT}?" in "\n".join(submit(clone, "02").remarks)
     state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=1, cell="0"))
@@ -856,7 +856,7 @@ def test_answers_in_the_courses_own_notebook_and_those_of_another_file_are_looke
     assert "If they are in another notebook, hand in that one" in said and "Save the notebook" not in said
 
 
-def test_a_folder_for_what_is_handed_in_that_cannot_be_written_is_named(clone):
+def test_submit_names_a_folder_that_cannot_be_written(clone):
     (clone / "my_course" / "handed_in").write_text("a file where a folder belongs")
     with pytest.raises(CourseError, match="cannot be written .*: see that you may write in that folder"):
         submit(clone, "02")
@@ -918,7 +918,7 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
         "\n    {}",
     ],
 )
-def test_an_answer_in_a_block_or_indented_or_behind_a_prompt_is_answered(clone, around):
+def test_an_answer_in_a_block_indented_or_behind_a_prompt_counts(clone, around):
     edge = "... " if ">>>" in around else "    "
     write_into(own(clone), answered(SOFTMAX))
 
@@ -931,7 +931,7 @@ def test_an_answer_in_a_block_or_indented_or_behind_a_prompt_is_answered(clone, 
     assert done.rows[0].here == "answered" and "nowhere defined" not in "\n".join(done.remarks)
 
 
-def test_the_lesson_itself_is_refused_and_what_was_handed_in_stays(clone):
+def test_submit_refuses_the_lesson_and_keeps_the_earlier_file(clone):
     write_into(own(clone), answered(SOFTMAX))
     handed_in = submit(clone, "02").path.read_bytes()
     with pytest.raises(CourseError, match="is lesson 02 itself: your answers are in the notebook of its exercises"):
@@ -1005,7 +1005,7 @@ def test_an_answer_that_its_check_does_not_reach_is_named(clone):
     assert "02.softmax: `softmax` is defined in code cell" in said and "move the check below" in said
 
 
-def test_submit_says_that_a_newer_version_waits_but_not_of_another_file(clone, capsys):
+def test_submit_mentions_a_newer_version_but_not_of_another_file(clone, capsys):
     write_into(own(clone), answered(SOFTMAX))
     assert main(["submit", "02"]) == 0 and "newer version" not in capsys.readouterr().out
     published(clone, replaced(*PROMPT))
@@ -1071,7 +1071,7 @@ READ_BY_GRADING = {
 
 
 @pytest.mark.parametrize("form", READ_BY_GRADING)
-def test_what_grading_reads_is_handed_in_and_read_the_same(clone, form, tmp_path):
+def test_submit_hands_in_unchanged_all_that_grading_can_read(clone, form, tmp_path):
     write_into(own(clone), answered(SOFTMAX))
     file = tmp_path / "mine.ipynb"
     file.write_bytes(READ_BY_GRADING[form](load(own(clone))))
@@ -1084,13 +1084,13 @@ def test_what_grading_reads_is_handed_in_and_read_the_same(clone, form, tmp_path
     nbformat.validate(nbformat.read(done.path, as_version=4))
 
 
-def test_pictures_are_handed_in_with_the_text_that_they_are_pasted_into(clone):
+def test_pictures_are_handed_in_with_the_text_around_them(clone):
     write_into(own(clone), lambda cells: cells.append(PICTURE | {"metadata": {}}))
     last = load(submit(clone, "02").path)["cells"][-1]
     assert (last["source"], last["attachments"]) == (PASTED, PICTURE["attachments"])
 
 
-def test_what_is_refused_leaves_an_earlier_file_to_hand_in_as_it_was(clone):
+def test_a_refused_submission_leaves_an_earlier_file_as_it_was(clone):
     before = submit(clone, "02").path.read_bytes()
     large = {"a.png": {"image/png": "iVBORw0KGgo=" * 1_800_000}}
     write_into(own(clone), lambda cells: cells.append(PICTURE | {"metadata": {}, "attachments": large}))
@@ -1103,7 +1103,7 @@ def test_what_is_refused_leaves_an_earlier_file_to_hand_in_as_it_was(clone):
     assert (clone / "my_course" / "handed_in" / f"{SUMS}.ipynb").read_bytes() == before
 
 
-def test_questions_that_were_handed_out_are_looked_at_where_they_stand(clone):
+def test_submit_looks_at_questions_where_they_stand(clone):
     def with_questions(cells):
         sources = ['check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)']
         cells += map(code, sources)
@@ -1122,7 +1122,7 @@ def test_a_file_that_is_no_notebook_is_named_so(clone, content, name):
     assert str(refusal.value) == f"{clone / name} is not a notebook: --file takes the .ipynb file with your answers."
 
 
-def test_the_command_line_hands_in_another_file_and_refuses_a_wrong_one(clone, monkeypatch, capsys):
+def test_submit_takes_another_file_and_refuses_a_wrong_one(clone, monkeypatch, capsys):
     elsewhere = clone / "übung.ipynb.txt"
     shutil.copy(own(clone), elsewhere)
     with monkeypatch.context() as patch:
@@ -1235,7 +1235,7 @@ def around(tmp_path):
     return tmp_path / "my_course" / "notebooks"
 
 
-def test_the_set_up_cell_takes_the_course_around_it_where_all_else_is_there(around, tmp_path):
+def test_the_set_up_cell_uses_the_course_around_it_if_complete(around, tmp_path):
     libraries = tmp_path / "libraries"
     libraries.mkdir()
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
@@ -1245,7 +1245,7 @@ def test_the_set_up_cell_takes_the_course_around_it_where_all_else_is_there(arou
     assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path)), done.stderr
 
 
-def test_the_set_up_cell_installs_what_is_missing_from_the_course_around_it(around, tmp_path):
+def test_the_set_up_cell_installs_from_the_course_around_it(around, tmp_path):
     done = run_setup(around)
     assert f"'-e', '{tmp_path}'" in done.stdout and "lacks torch, numpy, " in done.stdout and done.returncode == 0
     failed = run_setup(around, CODE="1")

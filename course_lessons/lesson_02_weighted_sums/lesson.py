@@ -1,9 +1,17 @@
 # %%
+import random
+
 import torch
 from torch import nn
 
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import (
+    ADVERBS,
+    AFTER,
+    ASPECTS,
+    BEFORE,
+    NEGATIVE,
+    POSITIVE,
     contrast_pairs,
     four_cases,
     generate_reviews,
@@ -287,10 +295,39 @@ print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 # %% [markdown]
 # Padding takes 0.107, as much as "great", whereas with $-\infty$, it takes none.
 #
-# We train on 2,000 generated reviews, about half of which contain "not". The test reviews form groups of four that differ only in the opinion and in whether they contain "not", as in this example:
+# We train on 2,000 reviews drawn from lists of phrases, about half with "not":
+
 
 # %%
+def draw_review(rng):
+    def pick(phrases):
+        return phrases[int(rng.random() * len(phrases))]
+
+    rng.random()  # lesson 01's contrasts, not drawn here
+    negated = rng.random() < 0.5
+    positive = pick((True, False))
+    words = [*pick(BEFORE), "the", pick(ASPECTS), "was"]
+    words += ["not"] * negated  # once or not at all
+    words += [*pick(ADVERBS), pick(POSITIVE if positive else NEGATIVE)]
+    words += pick(AFTER)
+    return words, int(positive != negated)  # label 1: a good review
+
+
+# %% tags=["nbval-check-output"]
+for phrases in (BEFORE, ASPECTS, ADVERBS, POSITIVE, NEGATIVE, AFTER):
+    print(phrases, "\n")
+
+# %% tags=["nbval-check-output"]
 learn = generate_reviews(2000, seed=0)
+rng = random.Random(0)
+drawn = [draw_review(rng) for _ in range(2000)]
+same = drawn == list(zip(learn.sentences, learn.labels.tolist(), strict=True))
+print("`generate_reviews` draws the same:", same)
+
+# %% [markdown]
+# The test reviews form groups of four that differ only in the opinion and in whether they contain "not", as in this example:
+
+# %%
 test = four_cases(250, seed=1)
 vocabulary = build_vocabulary(learn.sentences)
 learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
@@ -299,7 +336,7 @@ for row in range(4):
     print(test.labels[row].item(), " ".join(test.sentences[row]))
 
 # %% [markdown]
-# A label of 1 means good, so each group has one review for each case. The next cell defines the model for N vectors θ, with a `forward` that does what we did by hand, but for a whole batch.
+# A label of 1 means good, so each group has one review for each case. The next cell defines the model for N vectors θ: its `forward` does what we did by hand, for a whole batch.
 
 
 # %%

@@ -3,7 +3,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course_lessons.lesson_03_queries_keys_values import figures
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
@@ -22,17 +21,17 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # The vector that asks is called the **query** $q$, and the vector it is compared with, the **key** $k$. The result $z$ is the **score** of this key for this query.
 #
-# We use the three words from lesson 02 as keys, and θ₁ and θ₂ as queries. In the comments, T is the number of queries, S the number of keys and D the dimension of both.
+# We use the three words from lesson 02 as keys and θ₁ as the query. In the comments, S is the number of keys and D the dimension of queries and keys.
 
 # %% tags=["nbval-check-output"]
 words = ["not", "really", "great"]
 K = torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])  # S D: a key for each word
-Q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: the queries are θ₁ and θ₂
-scores = Q @ K.T  # T S: of each query and each key
+q = torch.tensor([0.0, 1.0])  # D: the query is θ₁
+scores = K @ q  # S: of each key
 scores
 
 # %% [markdown]
-# The first row contains the scores for θ₁: "not" has the highest, 2.
+# The word "not" has the highest score, 2.
 #
 # Any vector of dimension D can be a query, even a word's vector. What does a query get back?
 #
@@ -46,13 +45,13 @@ scores
 #
 # For now, each word's vector is also its value.
 #
-# $$z_{ts} = q_t^\top k_s \qquad a_{ts} = \frac{e^{z_{ts}}}{\sum_{r=1}^{S} e^{z_{tr}}} \qquad c_t = \sum_s a_{ts}\, v_s$$
+# $$z_s = q^\top k_s \qquad a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}} \qquad c = \sum_s a_s\, v_s$$
 #
-# Do the calculation for θ₁ on paper first: the scores are 2, 1 and 0; $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
+# Do the calculation on paper first: the scores are 2, 1 and 0; $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
 
 # %% tags=["nbval-check-output"]
 V = K  # S E: for now each word is its own value
-exponentials = scores[0].exp()  # S
+exponentials = scores.exp()  # S
 weights = exponentials / exponentials.sum()  # S
 context = torch.zeros(2)  # E
 for s in range(3):
@@ -63,7 +62,9 @@ print("context", context)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
 #
-# In matrix form, the three steps are a matrix product, a softmax along each row and a second product. They form one function, $\mathrm{Attention}(Q, K, V)$:
+# With several queries, each gets its own scores, weights and context. If T queries are the rows of a matrix $Q$, the three steps are a matrix product, a softmax along each row and a second product. They form one function, which we call with θ₁ and θ₂:
+#
+# $$\mathrm{Attention}(Q, K, V) = \text{softmax}(Q K^\top)\, V$$
 
 
 # %% tags=["nbval-check-output"]
@@ -72,6 +73,7 @@ def attention(Q, K, V):  # T D, S D, S E
     return weights @ V, weights  # T E, T S
 
 
+Q = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # T D: the queries are θ₁ and θ₂
 contexts, weights = attention(Q, K, V)
 by_library = F.scaled_dot_product_attention(Q, K, V, scale=1.0)
 print(contexts)
@@ -319,53 +321,7 @@ reveal("03.projections", three_vectors.count(1.0))
 # %% [markdown]
 # With the three matrices, every run gets every review right.
 #
-# Has training found the matrices we chose? We plot the attention weights of the last of the five models; the other four may have found different solutions. What do "the", "film", "was" and "not" look at?
-
-# %%
-model = models[4]
-pictures = {}
-for case in cases:
-    words = case.split()
-    _, weights = model.attend(*encode([words], vocabulary))  # 1 S S
-    pictures[case] = weights[0], words, words
-plots.side_by_side(plots.weights, pictures, width=3)
-
-# %% [markdown]
-# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has not found our matrices, with which no word found "not".
-#
-# Why does this solution work? A word adds to the output in two ways, through its own vector and through its context. At the end, $b$ is added, but it is the same for all the reviews. Which of the two decides the sign?
-
-# %%
-w = model.output.weight[0]  # D
-for case in cases:
-    ids, mask = encode([case.split()], vocabulary)  # 1 S
-    contexts, _ = model.attend(ids, mask)  # 1 S D
-    own = (model.embedding(ids) @ w).sum().item()
-    found = (contexts @ w).sum().item()
-    print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
-print(f"b {model.output.bias.item():+.1f}")
-
-# %% [markdown]
-# The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four cases.
-#
-# A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
-
-# %%
-with torch.no_grad():
-    for word in ("great", "awful", "not", "the", "was"):
-        x = model.embedding.weight[vocabulary[word]]  # D
-        v = model.value(x)  # D
-        print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
-
-# %% [markdown]
-# In this model, "awful" adds a large positive number, and so does "great". It all depends on which words find them:
-#
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead. Here "not" works as a key and draws the other words away from "great". Both "not" and "great" find "was", which subtracts about 3 each time.
-# - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it. Here "not" works as a query.
-#
-# ## Which of the matrices makes the difference?
-#
-# First we do without all three, so that each word's vector is again its query, key and value. A subclass replaces the three matrices with `nn.Identity`, which returns its input. With the same reviews, steps and learning rate, what share of new reviews will this model classify correctly? Guessing succeeds half the time.
+# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right? Guessing succeeds half the time.
 
 
 # %%
@@ -391,7 +347,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
 #
-# <details><summary>The vectors</summary>
+# <details><summary>More: the vectors</summary>
 #
 # With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once through its own vector and once more for each word that finds it:
 #
@@ -413,17 +369,69 @@ reveal("03.own_question", sum(one_vector) / 5)
 #
 # </details>
 #
-# Would more training help, or a single matrix? We have trained six kinds of model on the same reviews, for up to five times as many epochs. Each matrix that a row does not name is replaced with `nn.Identity`. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score.
+# <details><summary>More: would a single matrix be enough, or more training?</summary>
+#
+# Each matrix that a row does not name is replaced with `nn.Identity`. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score. The table shows the share of new reviews right, from the worst to the best of five runs:
+#
+# | learned matrices | 15 epochs | 40 epochs | 75 epochs |
+# | --- | --- | --- | --- |
+# | none | 0.50 to 0.51 | 0.50 to 0.51 | 0.50 to 0.51 |
+# | value | 0.50 to 0.55 | 1.00 to 1.00 | 1.00 to 1.00 |
+# | one for query and key | 0.50 to 0.96 | 0.55 to 1.00 | 0.88 to 1.00 |
+# | query | 0.98 to 1.00 | 1.00 to 1.00 | 0.98 to 1.00 |
+# | key | 1.00 to 1.00 | 0.97 to 1.00 | 0.98 to 1.00 |
+# | all three | 1.00 to 1.00 | 0.99 to 1.00 | 1.00 to 1.00 |
+# | none, at a rate of 0.2 | 0.49 to 0.51 | 0.51 to 0.52 | 0.51 to 0.99 |
+#
+# Any one of the three matrices is enough, or nearly so, if training is long enough. A query matrix or a key matrix alone gets more than 97% of the reviews right after 15 epochs, but a value matrix alone needs more. Without any matrix, every run is still guessing at our learning rate, 0.05. At a rate of 0.2, after 75 epochs, the best run gets 99% right, while the worst still guesses.
+#
+# </details>
+#
+# ## Has training found the matrices we chose?
+#
+# We plot the attention weights of the last of the five models; the others may work differently. What do "the", "film", "was" and "not" look at?
 
 # %%
-figures.share_right_by_matrices()
+model = models[4]
+pictures = {}
+for case in cases:
+    words = case.split()
+    _, weights = model.attend(*encode([words], vocabulary))  # 1 S S
+    pictures[case] = weights[0], words, words
+plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# Any one of the three matrices is enough, or nearly so, if training is long enough. After 15 epochs, a query matrix or a key matrix alone gets more than 97% of the reviews right in every run. A value matrix alone needs more epochs: after 15, the model is hardly better than a guess, and after 40, it gets every review right. With one matrix for query and key, the worst run still gets only 88% right after 75 epochs. Without any matrix, every run is still guessing at this learning rate. At a rate of 0.2, after 75 epochs, the best run gets 99% right, while the worst still guesses.
+# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has not found our matrices, with which no word found "not".
+#
+# Why does this solution work? The output sums the words' own vectors and contexts. A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
+
+# %%
+w = model.output.weight[0]  # D
+for case in cases:
+    ids, mask = encode([case.split()], vocabulary)  # 1 S
+    contexts, _ = model.attend(ids, mask)  # 1 S D
+    own = (model.embedding(ids) @ w).sum().item()
+    found = (contexts @ w).sum().item()
+    print(f"{case:22}  own vectors {own:+.1f}   contexts {found:+.1f}")
+print(f"b {model.output.bias.item():+.1f}\n")
+
+with torch.no_grad():
+    for word in ("great", "awful", "not", "the", "was"):
+        x = model.embedding.weight[vocabulary[word]]  # D
+        v = model.value(x)  # D
+        print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
+
+# %% [markdown]
+# The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four.
+#
+# In this model, "awful" adds a large positive number, and so does "great". It all depends on which words find them:
+#
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead, which works as a key.
+# - In "the film was awful", no word finds "awful". In "the film was not awful", it is found by "not", which works as a query.
 #
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. Any one of the three matrices was enough, or nearly so. With one vector for everything, no run that started from vectors as small as ours succeeded at a learning rate of 0.05. With a rate four times as high and five times as many epochs, the best of five runs got 99% right, but the worst was still guessing.
+# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. With one vector for all three, the same training did no better than chance, although suitable vectors exist.
 #
 # ## Where you will meet this
 #
@@ -461,7 +469,7 @@ check("03.q5", ...)
 #
 # - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for everything, and initial vectors as small as ours, training needed a higher learning rate and more epochs, and even then not every run succeeded.
+# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for all three, the same training did no better than chance.
 # - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)

@@ -266,6 +266,8 @@ check("05.reverse_source", reverse_source)
 # ## Can one vector hold a sentence?
 #
 # The decoder sees nothing of the source but one vector, which sets a limit that no decoder can exceed.
+#
+# For the lesson's vector, this limit is far away. A bit answers one yes-or-no question, so singling out one of 40 words takes $\log_2 40 = 5.3$ bits, and twelve words take 63.9 bits at most. The vector has 64 entries: one bit per entry would be enough, and each entry has 32.
 
 # %% [markdown]
 # ## 05.best_share

@@ -21,15 +21,15 @@ from course_utils.translation.translate import align
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the decoder got only the last of the encoder's states. The model translated short sentences correctly, but in 12-word sentences, it got most words wrong.
+# In lesson 05, the encoder had to squeeze the whole sentence into its last state, the only one the decoder got. Short sentences were translated correctly, but in 12-word sentences, the model got most words wrong.
 #
-# In this lesson, the decoder may look back at all the encoder states before it writes each word. After training such a model on lesson 05's toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
+# A human translator would look back at the source, and in this lesson, so may the decoder: before it writes each word, it can consult all the encoder states. After training such a model on the same toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
 #
 # ## All states instead of the last one
 #
-# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. Since a GRU that reads from left to right does not yet know what comes after a word, a second one reads from right to left. An annotation is made up of the states of both at the same word, placed side by side.
+# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. Since a GRU that reads from left to right does not yet know what comes after a word, a second one reads from right to left. The states of both at the same word, placed side by side, form one annotation.
 #
-# The diagram shows one step of the decoder, which has already written "glodil" ("our"). In this step, its cell reads this word, and the decoder writes "sliro" ("small"). Find the query, the keys and the values.
+# The diagram shows the decoder at work on "our small boy". It has already written "glodil" ("our"); now its cell reads this word, and the decoder goes on to write "sliro" ("small"). Find the query, the keys and the values.
 
 # %%
 words = ["our", "small", "boy"]
@@ -37,17 +37,17 @@ new = ["attention", "query", "context"]
 diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 
 # %% [markdown]
-# The query is the decoder state $s_1$, from which "glodil" was written, so it can tell the attention layer how much of the translation is done. The annotations serve as both keys and values, and their weighted sum, computed afresh at each step, is the context. It goes into the cell, together with the word "glodil", and into the **readout**, the last layer, which produces the output.
+# Which source word matters next depends on how much has already been translated, and only the decoder knows that. Its state $s_1$, from which "glodil" was written, is therefore the query. The annotations serve as both keys and values, and their weighted sum, computed afresh at each step, is the context. The context is fed to the cell, along with the word "glodil", and to the **readout**, the last layer, which produces the output.
 #
 # ## One step of attention by hand
 #
-# To score an annotation, Bahdanau et al. use the perceptron from lesson 04, while the softmax and the weighted sum are the same as in lesson 03:
+# None of the parts is new: Bahdanau et al. score each annotation with the perceptron from lesson 04, and the softmax and the weighted sum are the same as in lesson 03:
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context. The index $t$ counts the decoder's steps and $j$ the source words. As in lesson 05, $s$ is a decoder state; $v$ is one of the perceptron's parameters, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context, while $s$ is a decoder state. The index $t$ counts the decoder's steps and $j$ the source words. Only $v$ is easily misread: it is one of the perceptron's parameters, not a value.
 #
-# In our example, every vector has only one entry. Let $W = U = 1$ and $v = 2$. The state is -1, and the annotations of "our", "small" and "boy" are 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
+# To see the equations at work, we shrink every vector to a single entry. Let $W = U = 1$ and $v = 2$, let the state be -1, and let the annotations of "our", "small" and "boy" be 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
 
 # %% tags=["nbval-check-output"]
 s = torch.tensor(-1.0)
@@ -64,21 +64,21 @@ print("context:", round(c.item(), 2))
 table({"score": z, "weight": a}, words)
 
 # %% [markdown]
-# The word "small" gets the most weight. Its score is $2 \tanh(-1 + 2) = 1.523$. The exponentials of the three scores are 0.218, 4.586 and 1, so its weight is 4.586 / 5.804 = 0.790. The context is $0.038 \cdot 0 + 0.790 \cdot 2 + 0.172 \cdot 1 = 1.75$.
+# Most of the weight goes to "small", whose score is $2 \tanh(-1 + 2) = 1.523$. The exponentials of the three scores are 0.218, 4.586 and 1, so its weight is 4.586 / 5.804 = 0.790. The context is therefore close to this word's annotation: $0.038 \cdot 0 + 0.790 \cdot 2 + 0.172 \cdot 1 = 1.75$.
 #
 # **Your turn**: change the state to -3 and run the cell again. Does the decoder still pay as much attention to "small"?
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291, so "small" still has the largest one, but by a much smaller margin. In a different state, the decoder attends to the same sentence differently.
+# No. The weights are now 0.273, 0.436 and 0.291, so "small" still has the largest one, but by a much smaller margin. The sentence has not changed, yet from a different state, the decoder attends to it differently.
 #
 # </details>
 #
 # ## The same calculation as a module
 #
-# For training, we have to do this calculation for many sentences at once and with vectors of dimension H. In the comments, B is the number of sentences and S the number of source words. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias.
+# A loop over three numbers is easy to follow, but training needs the same calculation for many sentences at once and with vectors of dimension H. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias. In the comments, B is the number of sentences and S the number of source words.
 #
-# The mask is True for words and False for padding. As in lesson 03, if a row of the mask contains no True, all its weights are zero.
+# The mask is True for words and False for padding; as in lesson 03, a row of the mask without any True gets only zero weights.
 
 
 # %%
@@ -102,7 +102,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# We give this module the numbers from our example, for two sentences that differ only in the mask: in the second, "boy" is masked out. Work out the weight of "small" in the second.
+# Before we rely on the module, we check it against our example. The batch contains the example twice, and only the mask differs: in the second copy, "boy" is masked out. How much weight does "small" get there?
 
 # %% tags=["nbval-check-output"]
 attention = Attention(H=1)
@@ -121,11 +121,11 @@ print("weights:", a.detach())
 print("contexts:", c.detach()[:, 0])
 
 # %% [markdown]
-# The weight of "small" is 0.790 in the first sentence, as before, and 0.955 in the second, where only two words share the weight.
+# The first copy gives "small" a weight of 0.790, as before. In the second, where only two words share the weight, it rises to 0.955.
 #
 # ## The whole model
 #
-# Four things change in the model from lesson 05:
+# To make room for attention, four things change in the model from lesson 05:
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |
@@ -148,7 +148,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# Because the decoder needs the context before each step, it has to go word by word: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
+# In lesson 05, one call of `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so the steps have to be taken one at a time: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
 
 
 # %%
@@ -183,11 +183,11 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# As in the diagram, the context goes into the cell and the readout. In addition to the logits, `decode` returns the last state and all the weights. The decoder's first state is the concatenation of the last states of the encoder's two GRUs.
+# As in the diagram, the context goes into both the cell and the readout. In addition to the logits, `decode` returns the last state and all the weights. The decoder's first state is the concatenation of the last states of the encoder's two GRUs.
 #
 # ## Does it translate?
 #
-# Our toy language has a new difficulty: in the translation, each verb goes to the end of its clause, so the word order changes. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
+# If words never changed places, the decoder could look from left to right. We therefore give our toy language a new difficulty: in the translation, each verb goes to the end of its clause. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -199,9 +199,9 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss starts at 4.45, or $\ln 86$, the loss of a random guess among 86 words, and falls to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
+# The loss falls from 4.45, or $\ln 86$, the loss of a random guess among 86 words, to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
 #
-# When it has to write on its own, it writes the most probable word at each step and reads it at the next, as in lesson 05.
+# For a new sentence, however, there is nobody to supply these words. As in lesson 05, the model then writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -221,7 +221,7 @@ def translate(sentences, longest=40):
 
 
 # %% [markdown]
-# We try a 12-word sentence, as long as the longest in training. `World` knows the correct translation and the links, which say what source word each target word comes from. Was this sentence in the training data, and is its translation correct?
+# The model from lesson 05 failed on sentences of 12 words, the longest in training, so we begin with one of these. The class `World` knows the correct translation and the links, which say which source word each target word comes from. Was this sentence in the training data, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -232,11 +232,11 @@ print("right: ", *right)
 print("model: ", *translate([sentence]))
 
 # %% [markdown]
-# The model has not seen this sentence in training, and it gets every word right. The first clause of the source is "big boy near my house called old girls". In the translation, the verb of this clause, "called", comes last, as "kovor".
+# The model has not seen this sentence in training, and it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of "big boy near my house called old girls", but its translation, "kovor", is at the end.
 #
 # ## Does it look where it should?
 #
-# As in training, `look` feeds the model the correct translations word by word, and it returns the weights for each translation. In the plot, each row is one decoder step, and boxes mark the known links; a source word that is translated by two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
+# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Each row is one decoder step, and boxes mark the known links; a source word that is translated by two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
 
 
 # %%
@@ -265,9 +265,9 @@ plots.weights(
 )
 
 # %% [markdown]
-# Here, the largest weight in every row is inside a box. Most boxes lie along a diagonal, because most words keep their order. In the first clause, the decoder passes over the verb "called", looks at "old" and "girls", and then goes back to "called".
+# Here, every row has its largest weight inside a box. Most boxes lie along a diagonal, because most words keep their order, but the verbs break the pattern. In the first clause, the decoder passes over "called", looks at "old" and "girls", and only then goes back to "called".
 #
-# One sentence may be luck, so we want a single measure over many. Let $A$ contain one link for every target word, to the source word with the most weight. Let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
+# One sentence may be luck, so we want a single measure over many. Let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
@@ -298,7 +298,7 @@ print("AER:", alignment_error_rate([example], [known]))
 # %% [markdown]
 # The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one in four links is wrong.
 #
-# We measure your model's AER on 200 new sentences of each length. The table also shows three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
+# We measure your model's AER on 200 new sentences of each length, along with that of three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -320,11 +320,11 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with sentence length but stays small: at 12 words, the three models get 5% of the links wrong on average. The decoder therefore mostly looks where it should. It was never told which words belong together, only trained to predict the next word. At twice the learning rate, the AER at 12 words is also 0.05 in [our runs](../docs/measurements.md#what-looking-back-adds-in-the-small-world).
+# The AER grows with sentence length but stays small: at 12 words, the three models get 5% of the links wrong on average. The decoder therefore mostly looks where it should, although it was never told which words belong together, only trained to predict the next word.
 #
 # ## How long can a sentence be now?
 #
-# As in lesson 05, we measure the share of words generated in the correct position. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, the learning rate makes little difference to the result on 12-word sentences in [our runs](../docs/measurements.md#what-looking-back-adds-in-the-small-world).
+# Long sentences were the reason for looking back, so we now measure the share of words generated in the correct position, as in lesson 05. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their learning rate is 0.01, as in lesson 05, because they get fewer words right at 0.005. For the models that look back, it makes little difference at 12 words in [our runs](../docs/measurements.md#what-looking-back-adds-in-the-small-world).
 #
 # The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
 
@@ -360,11 +360,11 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, the models that look back get nearly every word right, but those with one vector fewer than half. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
+# At 12 words, the models that look back get nearly every word right, whereas those with one vector get fewer than half. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, where the sentences are longer than any in training, the curves fall. At 20 words, by this count, the decoder that looks back is no better than the one with one vector. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
+# Beyond the dotted line, however, where the sentences are longer than any in training, the curves fall. At 20 words, by this count, the decoder that looks back is no better than the one with one vector. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -383,9 +383,9 @@ plots.weights(
 )
 
 # %% [markdown]
-# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it looks at the wrong words: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
+# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. `share_in_order` finds the longest list of words that both translations contain in the same order. It divides this list's length by the longer translation's, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. The function `share_in_order` finds the longest list of words that both translations contain in the same order and divides its length by the length of the longer translation, here 19 by 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -411,7 +411,7 @@ table(rows, columns, corner="right words in order", digits=2)
 # %% [markdown]
 # The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the lead over one vector is smaller than at 12 words.
 #
-# Does the decoder lose its place only because it reads its own wrong words? To find out, we give it the correct words and measure the AER. We also count how often the next word is right when the decoder has looked in the right place, and when it has not.
+# Does the decoder lose its place only because it reads its own mistakes? To find out, we give it the correct words and measure the AER. We also count how often the next word is right when the decoder has looked in the right place, and when it has not.
 
 
 # %%
@@ -446,7 +446,7 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# The decoder's wrong words are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. On its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
+# Its mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. On its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
 #
 # Perhaps the decoder loses its place because such lengths are new to it. To test this, we have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
 
@@ -458,11 +458,11 @@ rows = {
 table(rows, columns, corner="AER of three models", digits=2)
 
 # %% [markdown]
-# At 20 words, their AER is much lower, 0.06 instead of 0.71. The decoder therefore loses its place because such lengths are new to it. Looking back removes one limit, the single vector, but not every limit.
+# Their AER is much lower, 0.06 instead of 0.71, so the decoder loses its place because such lengths are new to it.
 #
 # ## Does the decoder have to look before its step?
 #
-# Luong et al. (2015) look back at a different point. Their query is the state $s_2$ in the diagram, which has read the previous word:
+# Bahdanau's decoder looks back before each step, whereas the decoder of Luong et al. (2015) looks back after it. Its query is the state $s_2$ in the diagram, which has already read the previous word:
 #
 # | | query | what reads the context |
 # | --- | --- | --- |
@@ -488,15 +488,15 @@ rows = {
 table(rows, columns, corner="right words", digits=2)
 
 # %% [markdown]
-# Neither decoder is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two decoders differ both in when they look and in what reads the context, so the table does not tell us which of these differences matters.
+# Neither is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
 #
-# Luong et al. add **input feeding**: the cell also reads the vector from which the previous word was written. This vector contains information from the last context, so the cell can know where the decoder has looked.
+# Luong's cell learns about the context only through the word that was written. Luong et al. therefore add **input feeding**: the cell also reads the vector from which this word was written, and which contains information from the context.
 #
 # ## Real sentences
 #
 # Does looking back also help with real sentences? The course includes a larger model with Bahdanau's attention, trained on 29,000 English photo captions and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30. BLEU measures how close a translation is to a human one.
 #
-# Does this model look at the right words, and does it then write the correct one? "Old" is "vieux" in French. Before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
+# French grammar lets us test where this model looks. "Old" is "vieux", but before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Guess which English words the model looks at when it writes "vieil".
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -504,23 +504,23 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# The model looks at "old" and at "man", which makes sense because the noun determines whether "vieux" or "vieil" is correct. For the first word, "Un", the largest weight is also on "man"; the noun also decides between "un" and "une".
+# It looks at both "old" and "man", which makes sense because the noun determines whether "vieux" or "vieil" is correct.
 #
-# In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree", and does it write "vieil"?
+# In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model look at "tree" and write "vieil"?
 
 # %%
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". Whether that is too little, or the model does not know *arbre* well enough, the weights cannot tell us. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". The weights cannot tell us whether that is too little or whether the model does not know *arbre* well enough. The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
 # ## What does it cost?
 #
-# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step still has to wait for the previous one.
+# Looking back is not free: every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step still has to wait for the previous one.
 #
 # ## What if the decoder could look back?
 #
-# If it can, a sentence no longer has to fit into one vector, because before each word, the decoder scores all the annotations and gets a new context, their weighted sum. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, attention helps less: the decoder looks in the wrong places and leaves words out.
+# If it can, a sentence no longer has to fit into one vector, because before each word, the decoder scores all the annotations and gets a new context, their weighted sum. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. In sentences much longer than those in training, however, attention helps less.
 #
 # ## Where you will meet this
 #
@@ -552,9 +552,8 @@ check("06.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Once the decoder can look back, the model gets nearly every word right in sentences as long as those in training.
 # - The encoder passes on all its states, the annotations. Before each word, the decoder state is the query: score, normalise, sum.
-# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and only the output reads the context, unless there is input feeding.
+# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and without input feeding, only the output reads the context.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
 # - In sentences much longer than those in training, the decoder looks in the wrong places and leaves words out. It still gets more words in the right order than a decoder with one vector.
 #

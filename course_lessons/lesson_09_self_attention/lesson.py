@@ -77,7 +77,7 @@ print("product and library agree:", torch.allclose(contexts, by_library))
 #
 # ## What does a layer learn to look at?
 #
-# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). We pass the mask, which is True where a word may look, as an argument, since it depends on the sentences. Its shape is T×T if they share one mask, or B×T×T if each has its own padding.
+# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). We pass the mask, which is True where a word may look, as an argument, since it depends on the sentences.
 
 
 # %%
@@ -102,7 +102,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball", in which an animal acts on an object. For each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". A word such as "sad" occurs only with animals, and "wooden" only with objects. In the code, a word's number is its place in `vocabulary`, and the answer is a place in `nouns`.
+# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball", in which an animal acts on an object. For each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". A word such as "sad" occurs only with animals, and "wooden" only with objects.
 
 
 # %% tags=["nbval-check-output"]
@@ -116,7 +116,8 @@ def draw_sentences(draw, number=64):  # draw: the generator of random numbers
     mood, verb, look = torch.randint(3, (3, number), generator=draw)  # B, B, B
     the = torch.zeros_like(animal)  # B: "the" is number 0
     ids = [the, 9 + mood, 1 + animal, 12 + verb, the, 15 + look, 5 + thing]
-    none = torch.full_like(animal, -100)  # B: the loss leaves out -100
+    # the answers are places in `nouns`; the loss leaves out -100
+    none = torch.full_like(animal, -100)  # B
     belongs_to = [none, animal, animal, animal, none, 4 + thing, 4 + thing]
     return torch.stack(ids, 1), torch.stack(belongs_to, 1)  # B T, B T
 
@@ -184,14 +185,14 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words in small steps, one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares all pairs of words. Your times may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares all pairs of words. Your times may differ.
 #
 # ## The second gain: a short path
 #
 # "sad" and "dog" are neighbours, but a word may need information from far away. How many steps does that take? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart, respectively.
+# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 #
 # Count how many steps it takes each of the four layers to carry information from the first of eight words to the last.
@@ -200,11 +201,72 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other, however long the sentence.
+# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other.
 #
-# Does this short path help a model learn? Vaswani et al. (2017) expect it to: the shorter the path between two words, the easier it should be to learn how they are connected. We compare self-attention with an LSTM, a relative of the GRU that also reads word by word.
+# Does this short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word.
 #
-# Each model gets a text such as B4 A7 C1 … A: three words that each pair a letter with one of eight digits, then filler words and one of the letters. The model has to give the digit paired with this letter, here 7. The order does not matter: it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4 the three pairs are 5, 6 and 7 positions from the last letter. Each model is trained for 100, 500 or 2,000 steps at a learning rate of 0.01. It is trained at all distances from 0 up to the one in the table and tested at that one. Which of the two models learns faster, and what difference does the distance make?
+# Each model gets three words that pair a letter with one of eight digits, then filler words and one of the letters, and has to give this letter's digit. The order does not matter: it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4, the three pairs are 5, 6 and 7 positions from the last letter.
+
+
+# %%
+def draw_pairs(number, distance, draw):
+    # argsort of random numbers is a random order: no letter is drawn twice
+    letters = torch.rand(number, 8, generator=draw).argsort(1)[:, :3]  # B 3
+    digits = torch.randint(8, (number, 3), generator=draw)  # B 3
+    place = torch.randint(3, (number, 1), generator=draw)  # B 1: the pair asked for
+    pairs = 8 * letters + digits  # B 3: numbers 0 to 63
+    filler = torch.full((number, distance), 72)  # B distance
+    question = 64 + letters.gather(1, place)  # B 1: numbers 64 to 71
+    ids = torch.cat([pairs, filler, question], 1)  # B T
+    return ids, digits.gather(1, place)[:, 0]  # B T, B
+
+
+# %% tags=["nbval-check-output"]
+pair_words = [letter + digit for letter in "ABCDEFGH" for digit in "12345678"]
+all_words = [*pair_words, *"ABCDEFGH", "-"]  # "-" is the filler word
+ids, answers = draw_pairs(1, 4, torch.Generator().manual_seed(0))
+print(" ".join(all_words[i] for i in ids[0]), "  answer:", 1 + answers[0].item())
+
+# %% [markdown]
+# We train one model of each kind for 500 steps, at all distances from 0 to 32, and test it at distance 32. Which of the two gets more answers right?
+
+
+# %%
+class LSTM(nn.Module):
+    def __init__(self, D):
+        super().__init__()
+        self.lstm = nn.LSTM(D, D, batch_first=True)
+
+    def forward(self, x):  # B T D
+        states, _ = self.lstm(x)  # B T D: the state after each word
+        return states
+
+
+# %%
+def train_on_pairs(layer_class, furthest, steps, seed):
+    torch.manual_seed(seed)
+    reader = layer_class(32)
+    model = nn.Sequential(nn.Embedding(73, 32), reader, nn.Linear(32, 8))
+
+    def loss_of_batch(draw):
+        distance = torch.randint(furthest + 1, (1,), generator=draw).item()
+        ids, answers = draw_pairs(64, distance, draw)  # B T, B
+        logits = model(ids)[:, -1]  # B 8: at the last letter
+        return F.cross_entropy(logits, answers)
+
+    train_model(model, loss_of_batch, seed, steps, rate=0.01)
+    return model
+
+
+# %%
+for layer_class in (SelfAttention, LSTM):
+    trained = train_on_pairs(layer_class, furthest=32, steps=500, seed=0)
+    ids, answers = draw_pairs(500, 32, torch.Generator().manual_seed(10_000))
+    right = trained(ids)[:, -1].argmax(-1) == answers  # B
+    print(f"{layer_class.__name__:13} {right.float().mean():.2f}")
+
+# %% [markdown]
+# Self-attention gets nearly all the answers right, the LSTM fewer than half. Is it the distance, and would more steps help? The table has five seeds, of which ours is the first. Each model is trained at all distances up to the one in the table and tested at that one.
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -219,15 +281,17 @@ caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
 table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
 
 # %% [markdown]
-# Self-attention learns faster, and within these 2,000 steps, it suffers less from distance. At distance 32, after 100 steps, it gets about 80% of the answers right, while the LSTM is still guessing. After 500 steps, an LSTM trained at distance 0 gets nearly all answers right, but one trained at distances up to 32 gets fewer than half right on average. At distance 0, self-attention is clearly ahead at 100 steps but not later. After 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. The LSTM also suffers more from distance at learning rates of 0.003 and 0.03. At 0.01, it improves with more steps: after 2,000 at distance 32, it gets 87% right.
+# Self-attention learns faster, and within these 2,000 steps, it suffers less from distance. At distance 32, after 100 steps, it gets about 80% of the answers right, while the LSTM is still guessing. At distance 0, self-attention is clearly ahead at 100 steps but not later. After 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. The LSTM improves with more steps: after 2,000 at distance 32, it gets 87% right.
 #
-# What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with a radius of 4 on the same task. Each model was trained five times, for 2,500 steps at distances from 0 to 32. For the LSTM and one restricted layer, we used the better of two learning rates, and for self-attention, the best of four.
+# What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with a radius of 4 on the same task.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
 
 # %% tags=["reveals"]
 print("Lines are means of five seeds, bands go from the lowest to the highest.")
+print("2,500 steps; the best of four learning rates for self-attention and of two for")
+print("the LSTM and one restricted layer; one rate for two restricted layers.")
 kinds = ["self-attention", "LSTM", "restricted, radius 4", "two restricted, radius 4"]
 runs = {}
 for kind in kinds:
@@ -243,9 +307,7 @@ label = "share of answers right"
 plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers can only guess too: training cannot extend their reach.
-#
-# Even what is within reach has to be learned. At distance 4, all the pairs are within the reach of two layers, which get about 60% of the answers right; one model, trained for 12,500 steps instead, gets 70% right. Self-attention is equally accurate at every distance, even at 0.
+# At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers can only guess too: training cannot extend their reach. Even what is within reach has to be learned: at distance 4, two layers get about 60% right.
 #
 # ## The first price: the order is lost
 #
@@ -307,7 +369,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # %% [markdown]
 # Without a mask, all the outputs change. With the causal mask, changing a word affects only its own output and later ones: no word sees a later one.
 #
-# In training, no word waits even with this mask: the correct words are all given, as with teacher forcing in lesson 05, and the layer computes all positions at once. But when a decoder generates text, each new word has to wait for the words before it.
+# In training, no word waits even with this mask, because the correct words are all given (teacher forcing, lesson 05). But when a decoder generates text, each new word has to wait for the words before it.
 #
 # ## The third price: n² pairs
 #
@@ -320,7 +382,7 @@ table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
 # | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
 # | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
 #
-# According to these formulas, the work of self-attention grows with the square of n and the work of a recurrent layer only linearly. Self-attention should therefore need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
+# According to these formulas, self-attention should need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
 #
 # For this, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and values into windows of W words, one around each word.
 
@@ -354,7 +416,7 @@ def multiplications(layer, x):  # B T D
 
 
 # %% [markdown]
-# Here the convolution reads 3 words at once, and the radius is 4.
+# Here k is 3 and the radius 4.
 
 # %% tags=["nbval-check-output"]
 predict("09.fewest", ...)
@@ -383,9 +445,108 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower for 10 and 100 words in our table of times, because steps that wait for one another cannot be merged into a few large products. The formula in the table describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
 #
-# A GRU has six matrices and needs $6nd^2$ multiplications. Self-attention needs fewer than a GRU if 2n < 3d: with d = 512, for every text shorter than 768 words.
+# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
 #
-# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about as long as a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
+# ## The layer in a language model
+#
+# A model that writes text, such as the one in lesson 21, learns to predict each next word. Its layer often stores the causal mask as a *buffer*, a tensor that is not trained but moves to the GPU with the model. An option adds a bias to each projection, as in GPT-2, and dropout sets random weights to 0 in training (lesson 13).
+
+
+# %%
+class CausalSelfAttention(nn.Module):
+    def __init__(self, D, longest, dropout=0.1, bias=False):
+        super().__init__()
+        self.query = nn.Linear(D, D, bias=bias)
+        self.key = nn.Linear(D, D, bias=bias)
+        self.value = nn.Linear(D, D, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("mask", causal_mask(longest))  # not trained
+
+    def forward(self, x):  # B T D, T up to `longest`
+        T = x.shape[1]
+        Q = self.query(x)  # B T D
+        K = self.key(x)  # B T D
+        V = self.value(x)  # B T D
+        scores = Q @ K.mT / Q.shape[-1] ** 0.5  # B T T
+        scores = scores.masked_fill(~self.mask[:T, :T], -torch.inf)
+        weights = self.dropout(scores.softmax(-1))  # B T T
+        return weights @ V  # B T D
+
+
+# %% [markdown]
+# Does it agree with PyTorch's causal attention and pass the leak test? `eval` turns dropout off.
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+causal = CausalSelfAttention(16, longest=8, bias=True).eval()
+x = torch.randn(2, 7, 16)  # B T D
+Q = causal.query(x)  # B T D
+K = causal.key(x)  # B T D
+V = causal.value(x)  # B T D
+by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
+print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
+
+# %% tags=["nbval-check-output"]
+for t in range(1, 7):
+    changed = x.clone()
+    changed[:, t:] += 1.0
+    same = torch.allclose(causal(changed)[:, :t], causal(x)[:, :t], atol=1e-6)
+    print(f"words {t} to 6 changed, earlier outputs the same: {same}")
+
+# %% [markdown]
+# The layer does both. The model adds an embedding, the residual connection and a readout. For our sentences, a plain training loop is enough.
+
+
+# %%
+class LanguageModel(nn.Module):
+    def __init__(self, V, D=16):  # V words
+        super().__init__()
+        self.embedding = nn.Embedding(V, D)
+        self.attention = CausalSelfAttention(D, longest=6)
+        self.readout = nn.Linear(D, V)
+
+    def forward(self, ids):  # B T
+        x = self.embedding(ids)  # B T D
+        x = x + self.attention(x)  # B T D: the residual connection
+        return self.readout(x)  # B T V
+
+
+# %%
+def next_word_loss(model, ids):  # B T
+    logits = model(ids[:, :-1])  # B T-1 V: the last word has no next one
+    return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+
+
+def train_language_model(model, steps=300):
+    draw = torch.Generator().manual_seed(0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    model.train()  # dropout on
+    for _ in range(steps):
+        ids, _ = draw_sentences(draw)  # B T
+        loss = next_word_loss(model, ids)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()  # dropout off
+
+
+# %% [markdown]
+# Of the six words to predict in a sentence, three are drawn from three words and two from four, and one is always "the". Without seeing the next word, no model can get a mean loss below $(3 \ln 3 + 2 \ln 4) / 6 = 1.01$. We train the model twice, the second time with a mask that hides nothing. Which model gets the lower loss?
+
+# %%
+for name in ("causal mask", "nothing hidden"):
+    torch.manual_seed(0)
+    language_model = LanguageModel(len(vocabulary))
+    if name == "nothing hidden":
+        language_model.attention.mask.fill_(True)
+    train_language_model(language_model)
+    new_ids, _ = draw_sentences(torch.Generator().manual_seed(1), 1000)  # B T
+    with torch.no_grad():
+        loss = next_word_loss(language_model, new_ids)
+    print(f"{name:14}  loss on new sentences {loss:.2f}")
+
+# %% [markdown]
+# With the causal mask, the loss is close to the lowest possible. With a mask that hides nothing, the loss is less than half as large, because the next word is in sight. Such a model cannot write, because then there is no next word to see.
 #
 # ## What if every word looks at every word at once?
 #
@@ -397,7 +558,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 # | --- | --- | --- | --- |
 # | `SelfAttention` | self-attention; over an LSTM's states, *intra-attention* (Cheng et al., 2016) | `F.scaled_dot_product_attention` | `attn_implementation`: `sdpa` |
 # | mask: True means "may look" | mask | `attn_mask`: True means "may look" | `attention_mask`: 1 means "may be seen" |
-# | `causal_mask` | masking in the decoder | `is_causal=True` | `is_causal` in `LlamaAttention` |
+# | `causal_mask`, `CausalSelfAttention` | masking in the decoder | `is_causal=True` | `is_causal` in `LlamaAttention` |
 # | restricted, radius on both sides | *local*, *sliding-window* | `flex_attention` with a block mask | `sliding_window` in `MistralConfig`: only back |
 #
 # ## Questions

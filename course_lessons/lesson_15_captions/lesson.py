@@ -18,9 +18,9 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network describes a picture in a sentence. Before each word, it attends to the picture, so each word has its own map of weights. Does this map show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
+# When a network describes a picture in a sentence, it can attend to the picture anew before each word, so every word comes with its own map of weights. It is tempting to read this map as an explanation, but does it show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
 #
-# Here is a caption from our network, with the map for each word. The stronger a cell's colour, the larger its weight. A dashed outline marks the object to be named.
+# Here is a caption from our network, with the map for each word. The stronger the colour of a cell, the larger its weight; a dashed outline marks the object to be named.
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -29,23 +29,23 @@ unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
 figures.show_finished_caption(unseen)
 
 # %% [markdown]
-# Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both.
+# Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
 #
 # ## A picture and its caption
 #
-# We make our own pictures, called scenes, so that we know where each object is. A scene has 5 × 5 cells and contains two or three objects in different columns, each a handwritten digit or one of four shapes. In the code, the objects are called "things".
+# To test a map, we have to know where each object is, so we make our own pictures, called scenes. A scene has 5 × 5 cells and contains two or three objects ("things" in the code) in different columns, each a handwritten digit or one of four shapes.
 #
-# A scene's **caption** is a sentence that names the objects from left to right. Between two **names** is a **relation**: the first object is "above" the second, "below" it, or "beside" it if both are in the same row. The article is always "a", even before "eight".
+# The **caption** of a scene is a sentence that names the objects from left to right. Between two **names**, it states a **relation**: the first object is "above" the second, "below" it, or "beside" it if both are in the same row. The article is always "a", even before "eight".
 #
-# Which part of a scene would you have to look at to write the last word of its caption, and which to write the relation?
+# Suppose you had to write such a caption yourself. Where would you look for its last word, and where for the relation?
 
 # %%
 figures.show_scenes(unseen, [1, 2, 3])
 
 # %% [markdown]
-# For the last word, you need the rightmost object, and for a relation, you need two objects.
+# For the last word, it is enough to look at the rightmost object, but no relation can be written without looking at two objects.
 #
-# Our example is number 2, in the middle. The network reads the words in `given` and should predict the words in `wanted`. Which of these words name an object?
+# We will follow scene 2, in the middle. The network reads the words in `given` and should predict the words in `wanted`. Which of these words name an object?
 
 # %% tags=["nbval-check-output"]
 scene = 2
@@ -57,15 +57,15 @@ print("named ", unseen.named[scene].tolist())
 print("true  ", unseen.true[scene].tolist())
 
 # %% [markdown]
-# The words at positions 1 and 4 name objects, so `named` is True there. At these two positions, `true` says in which cell the object is; at all others, its 0 means nothing. Cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
+# Only "five" and "six" name objects, so `named` is True at their positions, 1 and 4. There, `true` gives the cell that contains the object; elsewhere, its 0 is only a placeholder. The cells are counted from 0, row by row, so the five is in cell 1 and the six in cell 19. The last three positions are padding.
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Each of our cells has a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Here, these parts are the cells, each of which has a vector of dimension E, called its **annotation**.
 #
-# A convolutional network computes the annotations. Each of its three layers extracts features from small squares of its input; the input of the first layer is the picture itself. The last layer has 64 features at each position, and `MaxPool2d` keeps each feature's largest value in each cell.
+# A convolutional network computes the annotations. Its first layer extracts features from small squares of the picture, and the other two do the same with the output of the layer before. The last layer has 64 features at each position, and `MaxPool2d` keeps the largest value of each feature in each cell.
 #
-# An annotation has 74 entries: 64 for the cell's content, and five each for its row and its column. The paper's annotations do not include the row and the column.
+# These 64 features describe the content of a cell. Unlike the paper, we append five entries for its row and five for its column, so an annotation has 74 entries.
 
 
 # %%
@@ -89,7 +89,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# We first train this encoder to name individual objects, with the training loop from lesson 13 (`train_model`), and then freeze it. Before you run the cell, write down the last ten entries of the annotation for the cell with the five.
+# We first train this encoder to name individual objects, with `train_model` from lesson 13, and then freeze it. Before you run the cell, write down the last ten entries of the annotation for the cell that contains the five.
 
 
 # %% tags=["nbval-check-output"]
@@ -109,25 +109,25 @@ print("row   ", of_five[64:69])
 print("column", of_five[69:74])
 
 # %% [markdown]
-# The entries show that the five is in row 0 and column 1.
+# The first 1 stands for row 0 and the second for column 1, where the five is.
 #
 # ## Attention before each word
 #
-# The decoder is an **LSTM** (long short-term memory), a recurrent network like the GRU of lesson 05 that passes on a second vector in addition to its state h: the memory c. Before each word, the decoder attends to the annotations once. We call this attention step the **look** for that word. Where in the diagram do its query, keys and values come from?
+# The decoder is an **LSTM** (long short-term memory), a recurrent network like the GRU of lesson 05. In addition to its state h, however, it passes on a second vector, the memory c. Before each word, the decoder attends to the annotations once, and we call this its **look** for that word. Where in the diagram do the query, keys and values of a look come from?
 
 # %%
 diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# The query is the decoder state before the word, and the keys and values come from the annotations. The three steps are the same as in lesson 06, with the perceptron score from lesson 04. In formulas, for word t and cell i, where $h_{t-1}$ is the decoder state and $a_i$ the annotation:
+# The query is the decoder state before the word, and the keys and values come from the annotations. The three steps are familiar from lesson 06, with the perceptron score from lesson 04. For word t and cell i, with the decoder state $h_{t-1}$ and the annotation $a_i$, they are:
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# The weights sum to 1 even if a word needs nothing from the picture. The one new part is a **gate** $\beta_t$, which controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
+# The weights sum to 1 even if a word needs nothing from the picture, so we add one new part: a **gate** $\beta_t$, which controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #
-# Take two cells with annotations (4, -8) and (0, 0). If their scores are equal, the weighted sum is (2, -4). A gate of 3/4 scales it to (1.5, -3).
+# Take two cells with annotations (4, -8) and (0, 0). If their scores are equal, the weighted sum is (2, -4), which a gate of 3/4 scales to (1.5, -3).
 
 
 # %%
@@ -151,7 +151,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. In the equations, square brackets denote concatenation:
+# The captioner starts with an overview of the scene: its first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. In the equations, square brackets denote concatenation:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -202,7 +202,7 @@ class Captioner(Parts):
 
 
 # %% [markdown]
-# We train the captioner for 1,200 steps. We use teacher forcing (lesson 05) during both training and testing: each word is predicted from the correct previous words. Nothing tells the captioner which cell a word is about.
+# We train the captioner for 1,200 steps, with teacher forcing (lesson 05) during both training and testing: each word is predicted from the correct previous words. Nothing tells the captioner which cell a word is about.
 
 
 # %%
@@ -236,13 +236,13 @@ parts = ["names right", "relations right", "whole captions right"]
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# On scenes with handwritten digits that it has not seen before, the captioner gets more than nine in ten names and relations right. Would the mean of all annotations have been enough? To find out, we trained five captioners with attention and five that receive the mean instead, on scenes with up to four objects.
+# On scenes with handwritten digits that it has not seen before, the captioner gets more than 90% of the names and relations right. But would the mean of all annotations have been enough? To find out, we trained five captioners with attention and five that receive the mean instead, on scenes with up to four objects.
 
 # %%
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any captions are correct. Does attention look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the two or three objects at random would be correct about 40% of the time.
+# With only the mean, hardly any captions are correct. But does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the two or three objects at random would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -257,7 +257,7 @@ reveal("15.pointing", round(100 * pointing))
 #
 # ## Where does the captioner look for each word?
 #
-# Now the captioner writes on its own, from BOS to EOS, and we plot the map for each word. Try other scenes with the slider.
+# Now we let the captioner write on its own, from BOS to EOS, and plot the map for each word. Try other scenes with the slider.
 
 
 # %%
@@ -284,11 +284,11 @@ written_explorer = explore(written, scene=slider)
 written_explorer
 
 # %% [markdown]
-# For the two names, nearly all the weight is on one cell, whereas for "a" it is spread over many cells. For "above", more than half of the weight is on the six.
+# For the two names, nearly all the weight is on one cell, whereas for "a" it is spread over many cells.
 #
 # ## Does the word change when the cell is emptied?
 #
-# Does a word really depend on the cell that its map points to? We change what the captioner sees, which is called an **intervention**, and observe what happens to the word. First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
+# Does a word really depend on the cell that its map points to? The map alone cannot tell, so we change what the captioner sees, which is called an **intervention**, and observe what happens to the word. First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -311,7 +311,7 @@ lost = lost.clamp(min=0)  # where the word gains, it loses nothing
 figures.show_effect(unseen, scene, 1, output.weights[scene, 1], lost)
 
 # %% [markdown]
-# The probability of "five" falls most when we empty the cell with the five, where nearly all of the word's weight is. Does this hold for all names? For each, we empty the cell with the largest weight and, for comparison, the cell of another object.
+# It is the cell with the five, where nearly all of the weight is. Does this hold for all names? For each name, we empty the cell with the largest weight and, for comparison, the cell of another object.
 
 # %%
 scenes_of, words_of = unseen.named.nonzero(as_tuple=True)  # where the names are
@@ -352,7 +352,7 @@ table(rows, ["names still right"], corner="what is emptied", digits=2)
 #
 # ## Which objects does a relation depend on?
 #
-# In the map for "above", the six has more weight than the five, but it takes both to make "above" correct. Does the captioner use both objects? Emptying a cell would only show that the word disappears: without the six, the caption should end after "five". We need a change after which we still know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
+# In the map for "above", the six has more weight than the five, although it takes both to make "above" correct. Does the captioner use both objects? If we emptied a cell, we would only see the word disappear: without the six, the caption should end after "five". We need a change after which we still know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
 
 
 # %%
@@ -374,9 +374,9 @@ figures.show_written(moved, words, weights, [None] * len(words))  # no frames
 print("It writes:", " ".join(words))
 
 # %% [markdown]
-# The caption should be "a five below a six", and that is what the captioner writes. The relation therefore depends on where the five is, although the relation's map hardly shows the five.
+# The caption should be "a five below a six", and that is what the captioner writes. The relation therefore depends on where the five is, although the map for the relation hardly shows it.
 #
-# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we show the changed scene only during one look. During which look does it turn "above" into "below"?
+# How can the captioner know where the five is? It looked at the five when it wrote "five", so its state may have stored the position. To test this, we show the changed scene during only one look at a time. Which look turns "above" into "below"?
 
 
 # %%
@@ -411,7 +411,7 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The first and the second object in the table are those named before and after the first relation. In each scene, one of the two moves to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance for the same number of steps as ours. The first and the second object in the table are those named before and after the first relation. In each scene, we move one of the two to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -425,13 +425,13 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# When nothing moves, the captioners get 87% of the relations right on average. The relation follows a move of the first object about as often as a move of the second, so it depends on both. Yet the first has less than a third of the weight of the second.
+# When nothing moves, the captioners get 87% of the relations right on average. The relation follows a move of the first object about as often as a move of the second, so it depends on both. Yet the first object has less than a third of the weight of the second.
 #
-# For each of the five captioners, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation. The map for the relation shows only the last of these looks.
+# For each of the five captioners, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation. The map for the relation, however, shows only the last of these looks.
 #
 # ## A map that shows something else
 #
-# If the state can store what an earlier look has read, can the map for a name also miss the named object? The paper adds a penalty to the loss so that no part of the picture is overlooked. The weights for each word already sum to 1; the **doubly stochastic** penalty encourages the weights of each cell to sum to 1 as well, over all the words of the caption. We set λ to 0.01:
+# If the state can store what an earlier look has read, can the map for a name also miss the named object? We try this with a penalty that the paper adds to the loss so that no part of the picture is overlooked. The weights for each word already sum to 1; the **doubly stochastic** penalty encourages the weights of each cell to sum to 1 as well, over all the words of the caption. We set λ to 0.01:
 #
 # $$\lambda \sum_i \Big(1 - \sum_t \alpha_{ti}\Big)^2$$
 #
@@ -452,9 +452,9 @@ print("A, the objects alone:  ", overlooked(objects_alone))
 print("B, all cells alike:    ", overlooked(alike))
 
 # %% [markdown]
-# Captioner B has the smaller sum. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
+# Captioner B has the smaller sum, although it looks at nothing in particular. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
-# In the paper, the penalty improves the captions (section 4.2.1). We train a second captioner with it.
+# In the paper, the penalty improves the captions (section 4.2.1), so we train a second captioner with it.
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -490,7 +490,7 @@ print("With the penalty, the cell of the object emptied:")
 reveal("15.emptied", round(100 * names_right(penalised, of_thing)))
 
 # %% [markdown]
-# When the object's cell is emptied, hardly any names are correct. The name therefore depends on the object, but its map does not show the object. In which look did the captioner read it? The next plot shows both captioners' maps, each with its gate and predicted word. With the penalty, which word's map shows the five?
+# With the cell of the object emptied, hardly any names are correct. The name therefore depends on the object, but its map does not show the object. In which look did the captioner read it? The next plot shows the maps of both captioners, each with its gate and predicted word. With the penalty, the map of which word shows the five?
 
 
 # %%
@@ -506,7 +506,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the object's cell either only when the first state is computed or only during one look. Which look do the names depend on?
+# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. For all names, we now empty the cell of the object either only when the first state is computed or only during one look. Which look do the names depend on?
 
 
 # %%
@@ -537,17 +537,17 @@ table(rows, columns, corner="names right, object emptied", digits=2)
 figures.names_by_seed()
 
 # %% [markdown]
-# Without the penalty, all five captioners point at nearly all objects. With the penalty, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, a captioner may therefore look at the object for "a" or for its name.
+# Without the penalty, all five captioners point at nearly all objects, whereas with it, four of the five point at almost none. These four lose most of their correct names when the object is missing one look earlier but hardly any when it is missing in the look for the name. The captioner with seed 4 does the opposite and still points at the objects. With the same penalty, a captioner may therefore look at the object for "a" or for its name.
 #
 # ## Which part of the picture does this word describe?
 #
-# A word describes the part that, when changed on its own, changes the word. For a name, this part is the named object, and for a relation, it is both objects.
+# A word describes the part of the picture that, when changed on its own, changes the word. For a name, this part is the named object, and for a relation, it is both objects.
 #
-# The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore show the right part or miss it. To know which part matters, we have to change the picture.
+# The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore show the right part or miss it, and to know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
 #
-# For photographs, the paper's encoder is a VGG network, pretrained on ImageNet and frozen like ours. In [a tutorial](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning), fine-tuning a ResNet raises BLEU from 23.3 to 24.3 on validation captions (given the correct previous words). A beam of 5 instead of 1 (lesson 07) raises it from 30.3 to 33.3 on test captions.
+# For photographs, the paper's encoder is a VGG network, pretrained on ImageNet and frozen like ours. In [a tutorial](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning), fine-tuning a ResNet raises BLEU from 23.3 to 24.3 on validation captions (given the correct previous words).
 #
 # In Flamingo, words attend to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads a picture's parts as if they were words (Liu et al., 2023).
 #

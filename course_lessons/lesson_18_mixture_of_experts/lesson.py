@@ -21,7 +21,7 @@ def generator(seed):
 
 
 # %% [markdown]
-# Until now, a single network has answered every input. Now we have several, and one of them should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
+# Until now, a single network has had to answer every input, however much the inputs differed. Now several networks share the work, and one of them should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
 #
 # ## Several rules, and nobody says where each applies
 #
@@ -32,19 +32,15 @@ points = on_lines(1000, generator(1))  # x: B 1, y: B 1
 plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 
 # %% [markdown]
-# Three networks are enough, because the points lie on three line segments. But nobody tells us where one segment ends and the next begins.
-#
-# Two things therefore have to be learned. Each network, called an **expert**, learns what to answer, and one more network, the **gate**, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
+# Since the points lie on three line segments, three networks are enough. But nobody tells us where one segment ends and the next begins, so two things have to be learned. Each network, called an **expert**, learns what to answer, and one more network, the **gate**, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
 #
 # ## A gate is attention over networks
 #
-# All experts read the same input $x$, and expert $i$ produces the output $o_i(x)$. The gate computes a score for each expert, and a softmax turns the scores into weights $g_i$. The mixture's answer $y$ is the weighted sum of these outputs:
+# All experts read the same input $x$, and expert $i$ produces the output $o_i(x)$. Rather than pick one of them, the gate computes a score for each, and a softmax turns the scores into weights $g_i$. The mixture's answer $y$ is the weighted sum of the outputs:
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
-# Row $i$ of $W$ belongs to expert $i$, whose score is the dot product of that row and $x$, plus the bias $b_i$.
-#
-# Two experts have outputs 2 and 6 and scores ln 3 and 0. Calculate the answer on paper; the exponential of ln 3 is 3.
+# Row $i$ of $W$ belongs to expert $i$, whose score is the dot product of that row and $x$, plus the bias $b_i$. Calculate the answer on paper for two experts with outputs 2 and 6 and scores ln 3 and 0; the exponential of ln 3 is 3.
 
 # %% tags=["nbval-check-output"]
 outputs = torch.tensor([2.0, 6.0])  # N
@@ -58,9 +54,9 @@ print("answer ", answer)
 print("the same as a product:", weights @ outputs)
 
 # %% [markdown]
-# The answer is 3, because the weights are 3/4 and 1/4, and 3/4 · 2 + 1/4 · 6 = 3.
+# With weights of 3/4 and 1/4, the mixture answers 3/4 · 2 + 1/4 · 6 = 3.
 #
-# This is attention as in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the dimension of an input, and E the dimension of an output.
+# This calculation is attention, as in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the dimension of an input, and E the dimension of an output.
 
 
 # %%
@@ -85,17 +81,17 @@ def weighted_sum(outputs, weights):  # B N E, B N
 figures.draw_mixture()
 
 # %% [markdown]
-# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words matters here: each value has to be computed anew for each query, so each expert we skip saves computation.
+# The input is the query, the rows of $W$ are the keys, and the outputs are the values. One difference from attention over words will matter throughout this lesson: each value has to be computed anew for each query, so every expert we skip saves computation.
 #
 # ## Work together, or compete?
 #
-# Now the mixture has to learn. Its loss can require either the weighted sum or one of the experts to be close to the target $t$:
+# Now the mixture has to learn, and what becomes of its experts depends on the loss. It can ask that the weighted sum be close to the target $t$, or that one of the experts be close to it:
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if the output is far away. The negative logarithm turns a sum close to 1 into a loss close to 0, so the second loss is small whenever one expert with a large weight is right.
+# The first loss compares only the weighted sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if it is far away. Because the negative logarithm turns a sum close to 1 into a loss close to 0, the second loss is small whenever one expert with a large weight is right.
 #
-# We use the same two experts, with outputs 2 and 6 and weights 3/4 and 1/4. The target is 2.5, so the first expert is nearly right. Guess which loss moves the first output towards the target and which moves it away.
+# Our two experts show the difference: with outputs of 2 and 6, weights of 3/4 and 1/4 and a target of 2.5, the first expert is nearly right. Guess which loss moves its output towards the target and which moves it away.
 
 
 # %% tags=["nbval-check-output"]
@@ -123,11 +119,11 @@ for name, loss in losses.items():
     print(f"loss {name:14}", -gradients[0].flatten())
 
 # %% [markdown]
-# The loss on the weighted sum moves the first output away from the target. The sum is 3 and the target 2.5, so both experts should produce smaller outputs, although the first expert's is already too small. These experts **work together**: each makes up for the other's errors.
+# It is the loss on the weighted sum that moves the first output away. The sum is 3 but should be 2.5, so both outputs are lowered, even though the first, at 2, is already too small. Such experts **work together**: each makes up for the other's errors.
 #
 # The second loss moves the first output towards the target. The second output hardly moves: it is further from the target, so its term inside the logarithm is nearly 0. An input therefore mainly trains the expert with the largest term, and the experts **compete** for the input.
 #
-# We train two mixtures of three straight lines on our points, one with each loss. What will their lines look like?
+# To see what this means for our points, we train two mixtures of three straight lines, one with each loss. What will their lines look like?
 
 
 # %%
@@ -149,23 +145,21 @@ competing = train_on_points(competing_loss)
 figures.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# Each line belongs to one expert. Where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
+# Each line belongs to one expert, and where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
 #
-# Among competing experts, the one with the largest weight could therefore answer on its own. Over 20 seeds, how much larger is its error than the sum's?
+# Among competing experts, the one with the largest weight could answer on its own. Over 20 seeds, how much larger would the error be without the others?
 
 # %% tags=["nbval-check-output"]
 figures.errors_on_lines()
 
 # %% [markdown]
-# If experts compete, the single expert is hardly worse than the sum. If they work together, the single expert's mean error is 0.80 and the sum's is 0.05. Competing experts can therefore soon answer on their own.
+# If the experts compete, using only one hardly increases the error, whereas if they work together, the mean error rises from 0.05 to 0.80.
 #
 # ## Use only the best expert
 #
-# If one expert can answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well. That expert cannot rely on any other, so an ordinary loss will do.
+# Since a competing expert can soon answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
 #
-# The weights of all the other experts should then be exactly 0. Mathematically, a softmax never gives exactly 0, so Shazeer et al. (2017) keep only the $k$ largest scores and hide the rest, as a mask hides words.
-#
-# If k is 2, what weights do experts with scores of 1, 3 and 2 get?
+# The weights of all the other experts should then be exactly 0, but mathematically, a softmax never gives 0. Shazeer et al. (2017) therefore keep only the $k$ largest scores and hide the rest, as a mask hides words. If k is 2, what weights do experts with scores of 1, 3 and 2 get?
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([1.0, 3.0, 2.0])  # N
@@ -178,15 +172,11 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not read the input. The softmax of 3 and 2 gives the other two 0.731 and 0.269.
-#
-# An output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
+# The first expert gets 0, so it need not read the input, and the softmax of 3 and 2 gives the other two 0.731 and 0.269. But the saving has a price: an output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
 #
 # ## One expert for each input
 #
-# We save the most computation if k is 1. But can the gate still learn? It learns from the loss only if the answer depends on its scores.
-#
-# We can multiply the best expert's output by the softmax of the single score that is kept, or by the expert's probability $p_i$ in the softmax over all the scores. Guess in which case the gate receives a gradient.
+# We save the most computation if k is 1, but can the gate still learn? It learns from the loss only if the answer depends on its scores. We can multiply the best expert's output by the softmax of the single score that is kept, or by the expert's probability $p_i$ in the softmax over all the scores. Guess in which case the gate receives a gradient.
 
 # %% tags=["nbval-check-output"]
 scores = torch.tensor([1.0, 3.0, 2.0], requires_grad=True)  # N
@@ -204,11 +194,11 @@ for target in (6.0, 1.0):
     print(f"target {target}: a step moves the scores by", -gradients[0])
 
 # %% [markdown]
-# Only the softmax over all scores gives the gate a gradient. The softmax of a single number is always 1, whereas the probability 0.665 depends on all scores.
+# Only the softmax over all scores gives the gate a gradient, because the probability 0.665 depends on all of them, whereas the softmax of a single number is always 1.
 #
 # The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises the expert's score. If less of it would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
-# A **switch** (Fedus et al., 2021) takes the second approach. It uses only the expert with the largest probability and multiplies its output by this probability:
+# A **switch** (Fedus et al., 2021) takes the second approach: it uses only the expert with the largest probability and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
@@ -236,7 +226,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will every expert be used?
 #
-# An expert that is never chosen learns nothing. We give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair with 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never chosen learns nothing. To see whether this happens, we give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair with 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)
@@ -265,7 +255,7 @@ print("1s of the first token:", places.tolist())
 # | first word | 31 | 45 |
 # | second word | 45 | 31 |
 #
-# This is the XOR problem from lesson 16. To score a symbol, an expert adds one term for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But each language could have its own expert.
+# This is the XOR problem from lesson 16. To score a symbol, an expert adds one term for the language and one for the word, so it cannot prefer 31 on one diagonal and 45 on the other. An expert can therefore store only one whole language, or large parts of several. But with eight experts, each language could have its own.
 
 
 # %%
@@ -310,17 +300,15 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are in use by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained it: the experts that are chosen learn faster, so they are chosen even more often.
+# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are in use by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained why it reinforces itself: the experts that are chosen learn faster and are therefore chosen even more often.
 #
 # ## A balance loss
 #
-# The gate should spread the tokens over all the experts. The **balance loss** of Fedus et al. (2021, equation 4) encourages this:
+# To encourage the gate to spread the tokens over all the experts, Fedus et al. (2021, equation 4) add a **balance loss**:
 #
 # $$N \sum_i f_i P_i$$
 #
-# Here $f_i$ is the share of the tokens that choose expert $i$, and $P_i$ is the expert's mean probability over all tokens.
-#
-# For the six tokens and three experts below, calculate f, P and the loss on paper.
+# Here $f_i$ is the share of the tokens that go to expert $i$, and $P_i$ is the expert's mean probability over all tokens. For the six tokens and three experts below, calculate f, P and the loss on paper.
 
 
 # %% tags=["nbval-check-output"]
@@ -348,9 +336,9 @@ print(f"loss {loss:.2f}")
 print("gradient for the first token", gradient[0])
 
 # %% [markdown]
-# Four of the six tokens choose the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25. If all experts get the same share of the tokens, the loss is 1. The more tokens go to a few experts, and the more probable the gate finds these experts, the larger the loss.
+# Four of the six tokens go to the first expert, so f = (4/6, 1/6, 1/6), and P = (0.5, 0.3, 0.2). The loss is 3 · (4/6 · 0.5 + 1/6 · 0.3 + 1/6 · 0.2) = 1.25, whereas with equal shares for all experts, it would be 1. The more tokens go to a few experts, and the more probable the gate finds these experts, the larger the loss.
 #
-# The gradient flows through P alone, because f is a count. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different expert can win.
+# Because f is a count, the gradient flows through P alone. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different expert can win.
 #
 # We train the switch again, adding a tenth of the balance loss. The plot shows the first 16 words; the number and colour of each cell show which expert is chosen. Will each language now go to its own expert?
 
@@ -369,7 +357,7 @@ figures.draw_choices({"no second loss": alone, "with the balance loss": balanced
 #
 # ## Other ways to balance
 #
-# **Your turn**: can you prevent the collapse in a way of your own? Write a line for `mine` that depends only on `p.mean(0)`.
+# **Your turn**: can you prevent the collapse in another way? Write a line for `mine` that depends only on `p.mean(0)`.
 
 
 # %%
@@ -386,20 +374,18 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # </details>
 #
-# Wang et al. (2024) give each expert an **offset** $c_j$, which affects which expert is chosen but not the factor $p_i$. After each batch, the offset rises by a step $u$, here 0.01, if the expert got too few tokens and falls by $u$ if it got too many:
+# Wang et al. (2024) instead give each expert an **offset** $c_j$, which affects the choice of the expert but not the factor $p_i$. After each batch, the offset rises by a step $u$, here 0.01, if the expert got too few tokens and falls by $u$ if it got too many:
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + u\, \text{sign}(1/N - f_j)$$
 #
-# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse, and does the gate have to learn at all? The table also includes a **fixed gate**, which keeps its initial weights.
+# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse, and does the gate have to learn at all? To find out, the table includes a **fixed gate**, which keeps its initial weights.
 
 
 # %% tags=["nbval-check-output"]
 figures.ways_to_balance()
 
 # %% [markdown]
-# The offsets also prevent the collapse, as does the norm, which makes the inputs about six times as large.
-#
-# For every seed, the fixed gate gets fewer words right than any of these methods, but more than a gate that collapses.
+# The offsets also prevent the collapse, and so does the norm, which makes the inputs about six times as large. For every seed, the fixed gate gets fewer words right than any of these methods, but more than a gate that collapses.
 #
 # ## What has each expert learned?
 #
@@ -422,7 +408,7 @@ table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 #
 # ## Experts in a Transformer
 #
-# In the feed-forward network from lesson 12, every token uses all the parameters. If each token uses only k of N such networks, a model can have many parameters with little computation per token. In Mixtral 8x7B (Jiang et al., 2024), k is 2 and N is 8. Unlike a switch, Mixtral divides the two probabilities by their sum.
+# Why do large models use experts? In the feed-forward network from lesson 12, every token uses all the parameters. If each token uses only k of N such networks, a model can have many parameters with little computation per token. Mixtral 8x7B (Jiang et al., 2024) has k = 2 and N = 8; unlike a switch, it divides the two probabilities by their sum.
 
 
 # %%
@@ -462,7 +448,7 @@ print("weights of the first token", weights[0].detach())
 print("the same answers:", torch.allclose(layer(x)[0], weighted_sum(outputs, weights)))
 
 # %% [markdown]
-# The answers agree, although `layer` computes only two of the three outputs for each token. In Mixtral, a token uses 13 of the 47 billion parameters, but all of them must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
+# The answers agree, although `layer` computes only two of the three outputs for each token. In Mixtral, a token uses 13 of the 47 billion parameters, though all of them must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -487,7 +473,7 @@ figures.compare_layers()
 #
 # This layer does not collapse even without the balance loss, perhaps because there is a norm before the gate. But large models have another reason for balance: their experts are spread over several chips, and the busiest chip makes the others wait.
 #
-# Do fewer multiplications also take less time? We measure our layers and wider ones, whose experts have D hidden units.
+# Multiplications are only a proxy: do fewer of them also take less time? We measure our layers and wider ones, whose experts have D hidden units.
 
 
 # %%
@@ -509,13 +495,13 @@ for D in (32, 512):
 table(rows, ["multiplications per token", "milliseconds"])
 
 # %% [markdown]
-# At the width of our translation model, 32, collecting each expert's tokens costs more time than the multiplications it saves. At a width of 512, the experts are several times as fast as the wide network.
+# Not always: at the width of our translation model, 32, collecting each expert's tokens costs more time than the saved multiplications. At a width of 512, the experts are several times as fast as the wide network.
 #
 # ## So: who should answer?
 #
-# The expert that has learned this kind of token should answer. The gate sends a token to some expert, which learns from it. The gate learns whether this was a good choice, because the answer is multiplied by the expert's probability. Choice and skill therefore develop together, and after training, hardly any other expert can answer.
+# The expert that has learned this kind of token should answer. The gate sends a token to some expert, which learns from it, and because the answer is multiplied by the expert's probability, the gate learns whether this was a good choice. Choice and skill therefore develop together, and after training, hardly any other expert can answer.
 #
-# These kinds of token need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
+# These kinds need not have a name: most of our languages were shared by several experts. Jiang et al. (2024) looked for experts on single topics in Mixtral and found no obvious ones.
 #
 # ## Where you will meet this
 #

@@ -56,20 +56,20 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
             args = (Candidate(key), beside(key)) if beside else (Candidate(key),)
             yield Case(names[key], args, edge=ordinary <= key < safe, hazard=key >= safe)
 
-    def said(candidate):
+    def right_verdict(candidate):
         return (task.candidates.index(candidate) < len(right)) == verdict
 
-    task.oracle((lambda candidate, told: said(candidate)) if beside else said)
+    task.oracle((lambda candidate, told: right_verdict(candidate)) if beside else right_verdict)
 
     @task.property
     def the_verdict_is_right(case, value):
         """No candidate for which True is expected is refused, and no other passes."""
         candidate = task.candidate(case.args[0].key)
-        if not isinstance(value, bool) or value == said(candidate):
+        if not isinstance(value, bool) or value == right_verdict(candidate):
             return None
         asked = (
             " Does it allow for rounding, about 1e-5 and more for large numbers, and require nothing that a correct candidate need not do?"
-            if said(candidate) == verdict
+            if right_verdict(candidate) == verdict
             else ""
         )
         return f"Your test returns {value} for {case.name}.{asked}"
@@ -102,32 +102,32 @@ def mistakes_of_tests(task, test, called, if_always_false="", expected=""):
     return mistaken
 
 
-# How a test compares what comes with what is right
+# How a test compares what it received with what is right
 
 
-def close(right, came, room=1e-5):
+def equal_up_to_rounding(right, received, tolerance=1e-5):
     """Return whether the shape is right, and all numbers are, up to rounding."""
-    return came.shape == right.shape and torch.allclose(came, right, atol=room)
+    return received.shape == right.shape and torch.allclose(received, right, atol=tolerance)
 
 
-def finite(right, came):
+def finite(right, received):
     """Return whether the shape is right, and all numbers are finite: right or wrong ones."""
-    return came.shape == right.shape and bool(came.isfinite().all())
+    return received.shape == right.shape and bool(received.isfinite().all())
 
 
-def not_far(right, came):
+def not_far(right, received):
     """Return whether the shape is right, and no number is far off; NaN is not."""
-    return came.shape == right.shape and not bool(((came - right).abs() > 1e-5).any())
+    return received.shape == right.shape and not bool(((received - right).abs() > 1e-5).any())
 
 
-def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=lambda same: {"same": same}):
+def mistakes_of_comparing(mistaken, called, refused, passing, tolerance, compared_by=lambda same: {"same": same}):
     """Register what a test may get wrong that asks whether two tensors are alike: no room for rounding, too much of it, and NaN.
 
     Args:
         mistaken: what `mistakes_of_tests` returns.
         called: what a candidate is called: "model".
         refused: which right ones are refused without room for rounding: "Right models are refused whose last digits differ."
-        passing: which wrong ones pass with too much `room`: "Your test passes a model that peeks a little".
+        passing: which wrong ones pass with too large a `tolerance`: "Your test passes a model that peeks a little".
         compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
     """
     told_exact = f"{refused} Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
@@ -137,14 +137,14 @@ def mistakes_of_comparing(mistaken, called, refused, passing, room, compared_by=
         (
             "too_much_room",
             f"{passing}: your tolerance is too large. Rounding errors stay below 1e-5.",
-            partial(close, room=room),
+            partial(equal_up_to_rounding, tolerance=tolerance),
         ),
         ("nan_passes", told_nan, not_far),
     ):
         mistaken(name, sentence, **compared_by(comparison))
 
 
-def mistakes_of_one_side(mistaken, called, room):
+def mistakes_of_one_side(mistaken, called, tolerance):
     """Register the mistakes of a test that forgets `.abs()`: it asks only that no number is too large, or that none is too small.
 
     Args:
@@ -156,7 +156,7 @@ def mistakes_of_one_side(mistaken, called, room):
         mistaken(
             name,
             f"A candidate whose {called} are too {too} passes your test. An error can go in either direction: take `.abs()` of the differences before you compare them with 1e-5.",
-            same=lambda right, received, sign=sign: (sign * (received - right)).max() < room,
+            same=lambda right, received, sign=sign: (sign * (received - right)).max() < tolerance,
         )
 
 

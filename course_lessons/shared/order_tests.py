@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lessons.shared.candidate_tests import close, mistakes_of_tests
+from course_lessons.shared.candidate_tests import equal_up_to_rounding, mistakes_of_tests
 from course_lessons.shared.row_models import WIDTH
 
 LONGEST = 12
@@ -26,7 +26,9 @@ def order_mistakes(task, follow, aware, if_always_false):
         A function(name, sentence, **changes) which registers the mistake of a correct test with these changes.
     """
 
-    def test(model, lengths=range(2, LONGEST + 1), orders=_random, same=close, follow=follow, verdict=any):
+    def test(
+        model, lengths=range(2, LONGEST + 1), orders=_random, same=equal_up_to_rounding, follow=follow, verdict=any
+    ):
         draw, moved = torch.Generator().manual_seed(6), []
         for T in lengths:
             x = torch.randn(T, WIDTH, generator=draw)
@@ -43,7 +45,7 @@ def order_mistakes(task, follow, aware, if_always_false):
     mistaken(
         "too_much_room",
         "Your test returns False for models that depend on the order only slightly: your tolerance is too large. Rounding errors stay below 1e-5.",
-        same=lambda before, after: close(before, after, 0.05),
+        same=lambda before, after: equal_up_to_rounding(before, after, 0.05),
     )
     mistaken(
         "reversed_alone",

@@ -50,5 +50,5 @@ def outside_the_values(contexts, values, allowed):
     values = values.double()[:, None]  # B 1 S E
     least = torch.where(allowed[..., None], values, torch.inf).amin(2)
     most = torch.where(allowed[..., None], values, -torch.inf).amax(2)
-    room = 1e-4 * (1 + values.abs().max())
-    return (contexts < least - room) | (contexts > most + room)
+    tolerance = 1e-4 * (1 + values.abs().max())
+    return (contexts < least - tolerance) | (contexts > most + tolerance)

@@ -3,7 +3,7 @@
     lesson_NN_title/lesson.py     -> notebooks/NN_title.ipynb   executed
     lesson_NN_title/exercises.py  -> solutions/NN_title.ipynb   executed
                                   -> exercises/NN_title_exercises.ipynb   answers cut out, not executed
-                                  -> course_lessons/answers.json
+                                  -> course_lessons/solutions.json
     the lessons' facts            -> the table in README.md
 
 Each notebook carries checksums: of its source (so that only what changed is built again), for each cell of all that its output depends
@@ -35,7 +35,7 @@ from course_utils.authoring.notebook_builder import (
     notebook_of,
     sealed,
 )
-from course_utils.authoring.sources import Cell, Target, read_source, read_text, split_answers
+from course_utils.authoring.sources import Cell, Target, read_source, read_text, split_solutions
 from course_utils.base.environment import INSTALL
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
@@ -45,7 +45,7 @@ BUILD_VERSION = 4  # raise it when the build writes something else from the same
 CELL_TIMEOUT = 300  # seconds
 MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
 SAID = 100  # characters of a line of an output that has changed
-ANSWERS = f"{LESSONS}/answers.json"
+SOLUTIONS = f"{LESSONS}/solutions.json"
 TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
 
 
@@ -94,7 +94,7 @@ def build(
     problems, plans = [], []
     if names is None:
         problems += _remove_orphans(root, known, check, say)
-    problems += _update_answers(root, targets, check, say)
+    problems += _update_solutions(root, targets, check, say)
     problems += _update_readme(root, known, check, say)
     for target in targets:
         try:
@@ -168,9 +168,9 @@ def _size_warning(root):
     ]
 
 
-def _update_answers(root, targets, check, say):
-    """Bring answers.json up to date for the lessons of these targets; the others' entries stay."""
-    path, problems = root / ANSWERS, []
+def _update_solutions(root, targets, check, say):
+    """Bring solutions.json up to date for the lessons of these targets; the others' entries stay."""
+    path, problems = root / SOLUTIONS, []
     try:
         old = json.loads(read_text(path))
     except (OSError, ValueError):
@@ -180,7 +180,7 @@ def _update_answers(root, targets, check, say):
     new = {task: text for task, text in (old or {}).items() if number_of(task) in lessons - numbers}
     for target in (target for target in targets if target.folder == "solutions"):
         try:
-            new.update(split_answers(target.source, read_source(root, target.source))[1])
+            new.update(split_solutions(target.source, read_source(root, target.source))[1])
         except CourseError as problem:
             problems.append(str(problem))
             new.update({task: text for task, text in (old or {}).items() if number_of(task) == target.number})
@@ -189,13 +189,13 @@ def _update_answers(root, targets, check, say):
     if not new and old is None or path.exists() and read_text(path) == text:
         return problems
     if check:
-        return [*problems, f"{ANSWERS} is stale: run `course build`."]
+        return [*problems, f"{SOLUTIONS} is stale: run `course build`."]
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         write(path, text)
     except OSError as error:
-        return [*problems, _unwritable(ANSWERS, error)]
-    say(f"wrote {ANSWERS}")
+        return [*problems, _unwritable(SOLUTIONS, error)]
+    say(f"wrote {SOLUTIONS}")
     return problems
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from course_utils.authoring.headers import demands, heading, of_exercises, of_lesson, task_facts
 from course_utils.authoring.links import PLACEHOLDER, absolute, is_placeholder
-from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header, split_answers
+from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header, split_solutions
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import folder_of, source_of
 
@@ -53,7 +53,7 @@ def compose(root, target, cells, repository):
         header.append(of_exercises(root, target.name, tasks))
         cells = [_with_facts(root, target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
-            cells, _ = split_answers(target.source, cells)
+            cells, _ = split_solutions(target.source, cells)
     if begins_in_header(cells):
         header.append(cells[0].text)
         cells = cells[1:]

@@ -81,9 +81,9 @@ def has_answer(cell: Cell) -> bool:
     return cell.kind == "code" and BEGIN in cell.text
 
 
-def split_answers(name, cells):
-    """Return the exercise's cells, answers cut out, and the answers by task id."""
-    exercise, answers = [], {}
+def split_solutions(name, cells):
+    """Return the exercise's cells, solutions cut out, and the solutions by task id."""
+    exercise, solutions = [], {}
     for cell, following in zip(cells, [*cells[1:], None], strict=True):
         text = _cut(name, cell)
         exercise.append(replace(cell, text=text))
@@ -93,13 +93,13 @@ def split_answers(name, cells):
         if not found:
             raise CourseError(f'{name}, line {cell.line}: the answer needs a `check("...", ...)` cell right under it.')
         task = found.group(1)
-        if number_of(task) != number_of(name) or task in answers:
+        if number_of(task) != number_of(name) or task in solutions:
             raise CourseError(
                 f"{name}, line {following.line}: task id {task} must be used once and start with {number_of(name)}."
             )
         lines = cell.text.split("\n")
-        answers[task] = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
-    return exercise, answers
+        solutions[task] = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
+    return exercise, solutions
 
 
 def _cut(name, cell):

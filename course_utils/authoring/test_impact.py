@@ -23,7 +23,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from course_utils.authoring.build import ANSWERS
+from course_utils.authoring.build import SOLUTIONS
 from course_utils.authoring.dependencies import chain
 from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
@@ -94,10 +94,10 @@ def _checksums(root):
             f"`course test --changed` asks git which files there are, and git says: {listed.stderr.strip()}"
         )
     files = {name: root / name for name in listed.stdout.split("\0") if (root / name).is_file()}
-    sums = {name: _sum(path.read_bytes()) for name, path in files.items() if name != ANSWERS}
-    if ANSWERS in files:
-        answers = json.loads(files[ANSWERS].read_text(encoding="utf-8"))
-        sums |= {task: _sum(answer.encode()) for task, answer in answers.items()}
+    sums = {name: _sum(path.read_bytes()) for name, path in files.items() if name != SOLUTIONS}
+    if SOLUTIONS in files:
+        solutions = json.loads(files[SOLUTIONS].read_text(encoding="utf-8"))
+        sums |= {task: _sum(source.encode()) for task, source in solutions.items()}
     return sums | {ENVIRONMENT: f"Python {sys.version}, torch {version('torch')}"}
 
 

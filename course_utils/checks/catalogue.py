@@ -2,7 +2,7 @@
 
 `lesson_NN_title/__init__.py` declares the `lesson`, `questions.md` its questions and predictions, and each module of `tasks/` one `task`;
 modules whose names begin with an underscore hold what several tasks share. Tasks have the order of their exercises, in which the build
-writes `answers.json`. A task that is not built yet comes last.
+writes `solutions.json`. A task that is not built yet comes last.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ from course_utils.checks.lesson import Lesson
 from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.question_file import read_questions
-from course_utils.checks.solutions import answers, imports_of
+from course_utils.checks.solutions import imports_of, solutions
 from course_utils.checks.task import Task
 
 __all__ = [
@@ -27,11 +27,11 @@ __all__ = [
     "Prediction",
     "Question",
     "Task",
-    "answers",
     "asked",
     "by_lesson",
     "lessons",
     "load",
+    "solutions",
 ]
 
 
@@ -53,7 +53,7 @@ def tasks_of(number: str) -> list[Task]:
     """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is raised as it is."""
     tasks = f"{_package(number).__name__}.tasks"
     names = _modules(import_module(tasks)) if find_spec(tasks) else []
-    order = {task_id: place for place, task_id in enumerate(answers())}
+    order = {task_id: place for place, task_id in enumerate(solutions())}
     found = [import_module(f"{tasks}.{name}").task for name in names if not name.startswith("_")]
     for task in found:
         add_own(task, own_mistakes())
@@ -100,14 +100,14 @@ def own_mistakes() -> list[Own]:
     if held.is_file():
         return unpacked(held.read_text(encoding="utf-8"))
     file = file_of_own()
-    return read(file, answers(), imports_of) if file else []
+    return read(file, solutions(), imports_of) if file else []
 
 
 def load(task_id: str) -> Task | Question | NumberQuestion:
     """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
     number = number_of(str(task_id).partition(".")[0])
     if number not in by_lesson():
-        meant = did_you_mean(str(task_id), answers())
+        meant = did_you_mean(str(task_id), solutions())
         raise CourseError(f'There is no task "{task_id}"{meant}. Lessons with tasks: {", ".join(by_lesson())}.')
     known = {each.id: each for each in asked(number, questions=True)}
     if task_id not in known:

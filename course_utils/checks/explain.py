@@ -146,7 +146,7 @@ class Evaluator:
         return [
             baseline
             for baseline in found
-            if not all(_same(self.at(baseline, i), self.at(self.truth, i)) for i in ordinary)
+            if not all(_values_agree(self.at(baseline, i), self.at(self.truth, i)) for i in ordinary)
         ]
 
     @cached_property
@@ -243,11 +243,11 @@ class Value:
         self.shapes = [structure, *((part.shape, part.dtype == torch.bool) for part in parts)]
         self.first = next((float(part.flatten()[0]) for part in parts if part.numel() and not part.is_complex()), 0.0)
 
-    def same(self, other: "Value | None") -> bool:
+    def agrees_with(self, other: "Value | None") -> bool:
         """Return whether another value has the same structure and, up to rounding, the same numbers."""
         if other is None or self.shapes != other.shapes or abs(self.first - other.first) > 1e-2 * (1 + abs(self.first)):
             return False
-        return all(map(_alike, self.parts, other.parts))
+        return all(map(_tensors_agree, self.parts, other.parts))
 
 
 FAILED = Value("failed", [])  # where an exception was raised
@@ -281,15 +281,15 @@ def _value(value):
         return None
 
 
-def _alike(a, b):
+def _tensors_agree(a, b):
     """Return whether two tensors have one shape and kind and agree up to rounding."""
     if a.shape != b.shape or (a.dtype == torch.bool) != (b.dtype == torch.bool) or a.is_complex() or b.is_complex():
         return False
     return bool(close(a, b).all())
 
 
-def _same(a, b):
-    return a is not None and a.same(b)
+def _values_agree(a, b):
+    return a is not None and a.agrees_with(b)
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ def explain(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True)
     return _sentence(
         hypothesis,
         evaluator,
-        [evaluator.cases[i] for i, value in received if not _same(hypothesis.at(evaluator, i), value)],
+        [evaluator.cases[i] for i, value in received if not _values_agree(hypothesis.at(evaluator, i), value)],
     )
 
 
@@ -351,7 +351,7 @@ def find(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) ->
     if any(received[place] is None or evaluator.at(evaluator.truth, place) is None for place in ordinary):
         return None
     ordinary.sort(key=lambda place: _count_finite(received[place]))
-    off = [place for place in ordinary if not _same(evaluator.at(evaluator.truth, place), received[place])]
+    off = [place for place in ordinary if not _values_agree(evaluator.at(evaluator.truth, place), received[place])]
     seen = [place for place in off if received[place] is not FAILED]
     if sum(_count_finite(received[place]) for place in seen) < AT_LEAST:
         return None
@@ -371,7 +371,7 @@ def find(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) ->
 
 
 def _fits_all(hypothesis, evaluator, places, received):
-    return all(_same(hypothesis.at(evaluator, place), received[place]) for place in places)
+    return all(_values_agree(hypothesis.at(evaluator, place), received[place]) for place in places)
 
 
 def _count_finite(value):
@@ -387,7 +387,7 @@ def _agree_on_fresh_inputs(fits, expected):
     first, *others = (
         [hypothesis.at(fresh, place) for place, case in enumerate(fresh.cases) if not case.edge] for hypothesis in fits
     )
-    return all(_same(a, b) for other in others for a, b in zip(first, other, strict=True))
+    return all(_values_agree(a, b) for other in others for a, b in zip(first, other, strict=True))
 
 
 # Where a relation is sought. Each gives the guesses that fit the probe, one case; that they fit the others is seen afterwards.
@@ -425,7 +425,9 @@ def _pairs(evaluator, probe, off, received):
 
 
 def _fitting_hypotheses(evaluator, baselines, probe, received):
-    return [Hypothesis(baseline) for baseline in baselines if _same(evaluator.at(baseline, probe), received[probe])]
+    return [
+        Hypothesis(baseline) for baseline in baselines if _values_agree(evaluator.at(baseline, probe), received[probe])
+    ]
 
 
 def _changes_of(evaluator, baseline, probe, off, received):
@@ -433,7 +435,7 @@ def _changes_of(evaluator, baseline, probe, off, received):
     value, answer = evaluator.at(baseline, probe), received[probe]
     if value is None or value.structure != answer.structure:
         return
-    wrong = tuple(i for i, pair in enumerate(zip(value.parts, answer.parts, strict=True)) if not _alike(*pair))
+    wrong = tuple(i for i, pair in enumerate(zip(value.parts, answer.parts, strict=True)) if not _tensors_agree(*pair))
     if not wrong:
         return
     yield from _by_a_number(evaluator, baseline, wrong, off, received)
@@ -446,7 +448,7 @@ def _changes_of(evaluator, baseline, probe, off, received):
     example = example.parts[wrong[0]] if example and example.structure == value.structure else tensor
     for change in of_results(letters, example, evaluator.task.names, case.args):
         try:
-            fits = _alike(change.function(tensor, case), target)
+            fits = _tensors_agree(change.function(tensor, case), target)
         except Exception:  # a softmax of truth values, an axis that is not there
             continue
         if fits:
@@ -497,7 +499,9 @@ def _number(baseline, answer, wrong, measure, apply):
     b, r = pairs[0]
     place = b.abs().argmax()
     number = measure(b.flatten()[place], r.flatten()[place]).item()
-    return number if number and isfinite(number) and all(_alike(apply(b, number), r) for b, r in pairs) else None
+    return (
+        number if number and isfinite(number) and all(_tensors_agree(apply(b, number), r) for b, r in pairs) else None
+    )
 
 
 def _evidence(letter, sizes, numbers):

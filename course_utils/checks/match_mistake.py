@@ -31,23 +31,23 @@ def match_mistake(
         (m, [expected.of_mistake(m, i) for i in everywhere])
         for m in task.mistakes
         if all(
-            alike_value(_outcome_at(outcomes, i), expected.of_mistake(m, i))
+            agree_in_value(_outcome_at(outcomes, i), expected.of_mistake(m, i))
             for i in dict.fromkeys((*wrong, *ordinary))
             if not cases[i].edge
         )
     ]
     if _is_beside_value(first_failure(task, expected, wrong[0], _outcome_at(outcomes, wrong[0]))):
         tried = [(m, theirs) for m, theirs in tried if first_failure(task, expected, wrong[0], theirs[wrong[0]])]
-    for alike, keep in (
-        (_alike, everywhere),
-        (alike_value, everywhere),
-        (_alike, safe),
-        (alike_value, safe),
-        (alike_value, ordinary),
+    for agree, keep in (
+        (_agree_in_everything, everywhere),
+        (agree_in_value, everywhere),
+        (_agree_in_everything, safe),
+        (agree_in_value, safe),
+        (agree_in_value, ordinary),
     ):
 
-        def same(a, b, alike=alike, keep=keep):
-            return all(alike(_outcome_at(a, i), _outcome_at(b, i)) for i in keep)
+        def same(a, b, agree=agree, keep=keep):
+            return all(agree(_outcome_at(a, i), _outcome_at(b, i)) for i in keep)
 
         fitting = [m for m, theirs in tried if same(outcomes, theirs) and not same(truth, theirs)]
         if fitting:
@@ -61,7 +61,7 @@ def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expect
     None where the first alone gives them wherever there is no hazard.
     """
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
-    fits = lambda mistake: all(alike_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    fits = lambda mistake: all(agree_in_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
     if fits(first):
         return None
     both = [
@@ -81,12 +81,16 @@ def match_mistake_at(
     Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
     """
     safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
-    alike = _alike if _is_beside_value(first_failure(task, expected, place, outcomes[place])) else alike_value
+    agree = (
+        _agree_in_everything
+        if _is_beside_value(first_failure(task, expected, place, outcomes[place]))
+        else agree_in_value
+    )
     fitting = [
         m
         for m in task.mistakes
-        if alike(outcomes[place], expected.of_mistake(m, place))
-        and all(alike_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
+        if agree(outcomes[place], expected.of_mistake(m, place))
+        and all(agree_in_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
     ]
     if len(fitting) > 1:
         fitting = [m for m in fitting if all(_may_make(m, outcomes, expected, i) for i in hazards)]
@@ -96,7 +100,7 @@ def match_mistake_at(
 def _may_make(mistake, outcomes, expected, i):
     """Return whether an outcome is a mistake's, or the mistake is right there, so that something else may be wrong."""
     theirs = expected.of_mistake(mistake, i)
-    return alike_value(_outcome_at(outcomes, i), theirs) or alike_value(expected.truth[i], theirs)
+    return agree_in_value(_outcome_at(outcomes, i), theirs) or agree_in_value(expected.truth[i], theirs)
 
 
 def _is_beside_value(finding):
@@ -108,23 +112,23 @@ def _outcome_at(outcomes, i):
     return outcomes[i] if i < len(outcomes) else replace(outcomes[-1], status="stopped")
 
 
-def _alike(a, b):
+def _agree_in_everything(a, b):
     """Return whether two outcomes agree in everything: status, value, gradients, altered inputs."""
     return (
-        alike_value(a, b)
+        agree_in_value(a, b)
         and a.changed == b.changed
         and (a.gradient_failure is None) == (b.gradient_failure is None)
-        and trees.alike(_alike_leaf, a.gradients, b.gradients)
+        and trees.alike(_leaves_agree, a.gradients, b.gradients)
         and (a.unstable, a.mode_matters) == (b.unstable, b.mode_matters)
     )
 
 
-def alike_value(a: Outcome, b: Outcome) -> bool:
+def agree_in_value(a: Outcome, b: Outcome) -> bool:
     """Return whether two outcomes agree in status and value."""
-    return a.status == b.status and (a.status != "value" or trees.alike(_alike_leaf, a.value, b.value))
+    return a.status == b.status and (a.status != "value" or trees.alike(_leaves_agree, a.value, b.value))
 
 
-def _alike_leaf(a, b):
+def _leaves_agree(a, b):
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         same_kind = a.is_floating_point() == b.is_floating_point() and (a.dtype == torch.bool) == (
             b.dtype == torch.bool
@@ -134,12 +138,12 @@ def _alike_leaf(a, b):
         return (
             isinstance(a, (int, float, torch.Tensor))
             and isinstance(b, (int, float, torch.Tensor))
-            and _numbers_alike(a, b)
+            and _numbers_agree(a, b)
         )
     return type(a) is type(b) and a == b
 
 
-def _numbers_alike(a, b):
+def _numbers_agree(a, b):
     try:
         a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
     except (OverflowError, RuntimeError):

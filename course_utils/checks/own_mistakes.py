@@ -59,12 +59,12 @@ def unpacked(text: str) -> list[Own]:
     return [Own(**each) for each in json.loads(text)]
 
 
-def read(file: Path, answers: Mapping[str, str], imports_of: Callable[[str], str]) -> list[Own]:
+def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], str]) -> list[Own]:
     """Return the mistakes in a file, with the solutions as they change them. Raises `CourseError` for the first that cannot be read.
 
     Args:
         file: as shown above.
-        answers: the solutions, by task.
+        solutions: their source, by task.
         imports_of: returns the imports that a task's solution may use.
     """
     own, seen = [], set()
@@ -77,13 +77,13 @@ def read(file: Path, answers: Mapping[str, str], imports_of: Callable[[str], str
                     f"expected a heading such as `## 03.attention: name_of_the_mistake`, not {f'## {heading}'!r}"
                 )
             task, name = match.groups()
-            if task not in answers:
+            if task not in solutions:
                 raise CourseError(f"there is no task {task}")
             if not section.paragraphs:
                 raise CourseError("write below the heading what a learner who makes this mistake should be told")
             if (task, name) in seen:
                 raise CourseError(f"{task} has two mistakes named {name}")
-            source = changed(answers[task], changes, imports_of(task)) if changes else ""
+            source = changed(solutions[task], changes, imports_of(task)) if changes else ""
         except CourseError as problem:
             raise CourseError(f"{file}, line {number}: {problem}.") from None
         seen.add((task, name))

@@ -22,9 +22,9 @@ def lessons_folder() -> Path:
 
 
 @cache
-def answers() -> dict[str, str]:
-    """Return the source of an answer to each task, by its id, as the build wrote them from the exercises."""
-    return json.loads((lessons_folder() / "answers.json").read_text(encoding="utf-8"))
+def solutions() -> dict[str, str]:
+    """Return the source of a solution to each task, by its id, as the build wrote them from the exercises."""
+    return json.loads((lessons_folder() / "solutions.json").read_text(encoding="utf-8"))
 
 
 @cache

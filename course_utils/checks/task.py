@@ -34,7 +34,7 @@ from course_utils.base.trees import map_leaves
 from course_utils.checks.changed_solution import changed
 from course_utils.checks.reference_trace import mutate
 from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.solutions import answers, function_from, imports_of, lessons_folder, packed_sources
+from course_utils.checks.solutions import function_from, imports_of, lessons_folder, packed_sources, solutions
 from course_utils.checks.task_text import read_task_text
 
 
@@ -258,7 +258,7 @@ class Task:
         changes = [change for each in (mistake, *others) for change in each.changes]
         held = packed_sources().get(f"{self.id}, {mistake.name}")
         if held is None:
-            return changed(self._solution or answers()[self.id], changes, imports_of(self.id))
+            return changed(self._solution or solutions()[self.id], changes, imports_of(self.id))
         return changed(held, changes[len(mistake.changes) :]) if others else held
 
     def _function_from(self, source, name):

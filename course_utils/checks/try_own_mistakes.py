@@ -4,7 +4,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
 from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.first_failure import first_failure
-from course_utils.checks.match_mistake import alike_value
+from course_utils.checks.match_mistake import agree_in_value
 from course_utils.checks.own_mistakes import FILE, Own, file_of_own
 
 
@@ -25,7 +25,7 @@ def try_out(own: Own) -> str:
     if not any(first_failure(task, expected, place, outcomes[place]) for place in places):
         raise CourseError(f"{here}: this is correct in every case of the task, so no check can find it.")
     for other in task.mistakes if own.source else ():
-        if other is not mistake and all(alike_value(outcomes[i], expected.of_mistake(other, i)) for i in places):
+        if other is not mistake and all(agree_in_value(outcomes[i], expected.of_mistake(other, i)) for i in places):
             raise CourseError(
                 f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
                 "Give it that name, and a check says it in your words."

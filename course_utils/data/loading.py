@@ -19,7 +19,9 @@ from course_utils.data.sst2 import SPLITS, load_sst2
 # The stand-in for SST-2: as many reviews, and about as many of them negated.
 _SIZES_AND_SEEDS = {"train": (6920, 1), "dev": (872, 2), "test": (1821, 3)}
 _NEGATION = 0.22
-_CAPTION_SIZES_AND_SEEDS = {"train": (8_000, 1), "val": (300, 2)}  # the stand-in for Multi30k
+# The stand-in for Multi30k, and what Multi30k calls its splits.
+_CAPTION_SIZES_AND_SEEDS = {"train": (8_000, 1), "val": (300, 2), "test": (300, 3)}
+_CAPTION_SPLITS = {"train": "train", "val": "val", "test": "test_2016_flickr"}
 
 
 def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
@@ -46,19 +48,22 @@ def _load_sst2() -> dict[str, Reviews] | None:
 
 
 def load_captions(split: str) -> Pairs:
-    """Return the train or val split of Multi30k, English and German, or pairs of the toy language where it can't be had.
+    """Return the train, val or 2016 test split of Multi30k, English and German, or pairs of the toy language where it can't be had.
 
-    The choice is made once per process, for both splits. Raises `CourseError` for another split, and `DataError` as
+    The choice is made once per process, for all three splits. Raises `CourseError` for another split, and `DataError` as
     `load_reviews` does.
     """
     if split not in _CAPTION_SIZES_AND_SEEDS:
-        raise CourseError(f"split must be train or val, not {split!r}")
+        raise CourseError(f"split must be train, val or test, not {split!r}")
     return copy.deepcopy(_load_captions()[split])
 
 
 @functools.cache
 def _load_captions() -> dict[str, Pairs]:
-    if splits := _load_all(load_multi30k, _CAPTION_SIZES_AND_SEEDS, "Multi30k", "the toy language"):
+    def load(split):
+        return load_multi30k(_CAPTION_SPLITS[split])
+
+    if splits := _load_all(load, _CAPTION_SPLITS, "Multi30k", "the toy language"):
         return splits
     worlds = {split: small_world(*which, longest=10) for split, which in _CAPTION_SIZES_AND_SEEDS.items()}
     return {split: Pairs(world.sources, world.targets) for split, world in worlds.items()}

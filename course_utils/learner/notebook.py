@@ -279,9 +279,9 @@ def solution(task_id=None, *more, force=False, **unknown):
     if not force and not state.read(_say).get(task.id, {}).get("attempts"):
         text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
-    answer = catalogue.answers()[task.id]
-    held_back = answer.startswith("# ")  # a class that waits with its solutions has a sentence in their place
-    return _show(Message(answer.removeprefix("# ")) if held_back else Code(_without_docstring(answer)))
+    source = catalogue.solutions()[task.id]
+    held_back = source.startswith("# ")  # a class that waits with its solutions has a sentence in their place
+    return _show(Message(source.removeprefix("# ")) if held_back else Code(_without_docstring(source)))
 
 
 def _without_docstring(code):

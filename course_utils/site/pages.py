@@ -58,7 +58,7 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
     """Return the page of a lesson's exercises, as a notebook; with one solution for each task, or without any."""
     notebook = _read_notebook(root / file_of("exercises", name))
     facts = {task.id: task for task in catalogue.tasks_of(number_of(name))}
-    answers, cells, first = catalogue.answers(), [], next(iter(facts.values()), None)
+    stored, cells, first = catalogue.solutions(), [], next(iter(facts.values()), None)
     shown = _without_setup(notebook["cells"])
     for place, cell in enumerate(shown):
         text = "".join(cell["source"])
@@ -68,9 +68,9 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
             cells.append(_markdown(text, cell))
         elif call and call["id"] in facts and call["what"] == "check":
             task = facts[call["id"]]
-            cells.append(_markdown(_folded_hints(task, answers.get(task.id) if solutions else None), cell))
+            cells.append(_markdown(_folded_hints(task, stored.get(task.id) if solutions else None), cell))
             if task is first:
-                reports = _example_reports(task, "".join(shown[1]["source"]), answers[task.id])
+                reports = _example_reports(task, "".join(shown[1]["source"]), stored[task.id])
                 # Sphinx leaves out a cell without a source.
                 made = cell | {"id": f"{cell['id']}-reports", "source": "# what a check says"}
                 cells.append(_code(made, ["remove-input"], [_html(reports)]))

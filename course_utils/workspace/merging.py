@@ -59,7 +59,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     own = _with_ids(_without_old_versions(own, base, {cell["id"] for cell in new}), base)
     untouched = [base.get(cell["id"]) == digest(cell) for cell in own]
     by_id = {cell["id"]: cell for cell in new}
-    answers = _answers([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
+    answers = _places_taken([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
     replaced = _replaced(own, base, new)
     result, gone = [], set()
     for cell, as_it_was in zip(own, untouched, strict=True):
@@ -116,7 +116,7 @@ def _with_ids(cells, base):
     return named
 
 
-def _answers(written, new, own):
+def _places_taken(written, new, own):
     """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several.
 
     It is an answer to what the new cell asks, or the same as the new cell.

@@ -49,13 +49,13 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
 
 
 def _make(place):
-    built = _built(place)
+    built = _read_original(place)
     path = place.root / place.own
     path.parent.mkdir(parents=True, exist_ok=True)
     write(path, copies.to_text(copies.copy_of(place, built)))
 
 
-def _built(place):
+def _read_original(place):
     """Return the course's own notebook. Raises `CourseError` where somebody has worked in it."""
     if not copies.is_as_built(place.original):
         back = f"git checkout {place.built}"
@@ -69,7 +69,7 @@ def _built(place):
 def _update(place):
     """Update one copy; return the line that says what was done, "" where there was nothing to do."""
     path = place.root / place.own
-    own, built = copies.read(path), _built(place)
+    own, built = copies.read(path), _read_original(place)
     base = copies.copied(own) or _told_by_cells(place, own, built)
     if base["version"] == copies.version_of(built):
         return ""

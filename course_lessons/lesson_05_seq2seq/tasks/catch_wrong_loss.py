@@ -7,7 +7,13 @@ import torch.nn.functional as F
 
 from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import LOSSES
 from course_lessons.lesson_05_seq2seq.tasks.sequence_loss import task as sequence_loss
-from course_lessons.shared.candidate_tests import close, finite, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import (
+    equal_up_to_rounding,
+    finite,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
 from course_lessons.shared.log_softmax_mistakes import LOG_P
 from course_utils.checks.task import Task
 from course_utils.models import minimal
@@ -155,7 +161,7 @@ def _agrees(candidate, batch, gradient, altered, same):
     return all(map(same, right, came)) and (not altered or all(map(torch.equal, batch, left)))
 
 
-def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, altered=True, same=close):
+def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, altered=True, same=equal_up_to_rounding):
     """A test like the solution's, in which things may be left out."""
     batches = [(lengths, 1.0)] + [(lengths, 1e4)] * large + [((0, 0), 1.0)] * empty
     try:

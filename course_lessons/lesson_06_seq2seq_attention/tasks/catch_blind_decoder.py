@@ -230,8 +230,8 @@ def _promises(decoder, mask=MASK, change=torch.add, stays=1e-5, moves=1e-5, orde
         torch.randn(*shape, generator=draw) for shape in ((B, 2, WORD), (B, STATE), (B, S, ANNOTATION), (ANNOTATION,))
     )
 
-    def same(a, b, room=stays):
-        return a.shape == b.shape and torch.allclose(a, b, rtol=room, atol=room)
+    def same(a, b, tolerance=stays):
+        return a.shape == b.shape and torch.allclose(a, b, rtol=tolerance, atol=tolerance)
 
     def after(annotations, words=words, mask=mask):
         return decoder(words, state, annotations, mask)

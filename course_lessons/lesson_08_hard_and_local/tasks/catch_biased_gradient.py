@@ -5,7 +5,13 @@ from itertools import product
 
 import torch
 
-from course_lessons.shared.candidate_tests import asking, close, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import (
+    asking,
+    equal_up_to_rounding,
+    mistakes_of_tests,
+    one_case_each,
+    tests_without,
+)
 from course_utils.checks.compare import describe
 from course_utils.checks.task import Task
 
@@ -184,7 +190,7 @@ def _test(
     range=True,
     draws=None,
     fillings=_fillings,
-    compare=close,
+    compare=equal_up_to_rounding,
     raising=False,
 ):
     """A test like the solution's, in which things may be left out."""
@@ -245,12 +251,12 @@ _mistaken(
 _mistaken(
     "signs_not_compared",
     "Your test passes candidates whose gradient has the right size but the wrong sign. Compare the signed entries, not their magnitudes.",
-    compare=lambda came, right: close(came.abs(), right.abs()),
+    compare=lambda came, right: equal_up_to_rounding(came.abs(), right.abs()),
 )
 _mistaken(
     "sums_compared",
     "Your test passes candidates whose gradient is wrong but sums to the right number, 0: you compare the sum of the gradient over the positions, or its mean. Compare entry by entry.",
-    compare=lambda came, right: close(came.sum(), right.sum()),
+    compare=lambda came, right: equal_up_to_rounding(came.sum(), right.sum()),
 )
 
 
@@ -261,7 +267,7 @@ def compared_call_by_call(estimator):
     p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
     args = [(p.log() + 1, rewards, uniform) for N in (2, 3) for uniform in _fillings(N)]
     try:
-        return all(close(estimator(*args), right_plain(*args)) for args in args)
+        return all(equal_up_to_rounding(estimator(*args), right_plain(*args)) for args in args)
     except Exception:
         return False
 

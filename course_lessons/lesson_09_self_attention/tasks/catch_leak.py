@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.shared.candidate_tests import (
-    close,
+    equal_up_to_rounding,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -167,7 +167,9 @@ def _noise(x, t, draw):
     return torch.cat([x[: t + 1], torch.randn(len(x) - t - 1, WIDTH, generator=draw)])
 
 
-def _test(model, lengths=LENGTHS_TRIED, places=range, change=_noise, same=close, shown=lambda t: slice(t + 1)):
+def _test(
+    model, lengths=LENGTHS_TRIED, places=range, change=_noise, same=equal_up_to_rounding, shown=lambda t: slice(t + 1)
+):
     """A test like the solution's, in which things may be left out."""
     draw = torch.Generator().manual_seed(5)
     try:
@@ -293,7 +295,11 @@ def _without(parts):
         return changed
 
     def same(before, after):
-        return close(before[:, :2], after[:, :2]) if "shown" in parts else close(before, after)
+        return (
+            equal_up_to_rounding(before[:, :2], after[:, :2])
+            if "shown" in parts
+            else equal_up_to_rounding(before, after)
+        )
 
     lengths = [T for T in LENGTHS_TRIED if not ("one" in parts and T == 1 or "long" in parts and T > 8)]
     end = 0 if "itself" in parts else 1

@@ -10,7 +10,7 @@ import torch
 
 from course_lessons.shared import row_models as rows_of
 from course_lessons.shared.candidate_tests import one_case_each
-from course_lessons.shared.order_tests import close, order_mistakes
+from course_lessons.shared.order_tests import equal_up_to_rounding, order_mistakes
 from course_lessons.shared.row_models import VALUE, WIDTH, made
 from course_utils.checks.task import Task
 
@@ -154,12 +154,12 @@ _mistaken(
 _mistaken(
     "sums_compared",
     "Your test returns False for a model in which one entry grows by as much as another shrinks, because you compare sums or means of the output. Compare all four entries.",
-    same=lambda before, after: close(before.sum(), after.sum()),
+    same=lambda before, after: equal_up_to_rounding(before.sum(), after.sum()),
 )
 _mistaken(
     "one_number_compared",
     "Your test returns False for a model in which only the last entry depends on the order, because you compare the first entry of the output. Compare all four.",
-    same=lambda before, after: close(before[0], after[0]),
+    same=lambda before, after: equal_up_to_rounding(before[0], after[0]),
 )
 
 
@@ -168,4 +168,4 @@ _mistaken(
 )
 def something_else_changed(model):
     x = torch.randn(5, WIDTH, generator=torch.Generator().manual_seed(6))
-    return not close(model(x), model(x[:, [2, 0, 3, 1]]))
+    return not equal_up_to_rounding(model(x), model(x[:, [2, 0, 3, 1]]))

@@ -116,11 +116,13 @@ task = Task(
 one_case_each(task, RELATIVE, ABSOLUTE)
 
 
-def _same(before, after):
+def _same_score(before, after):
     return abs(float(before) - float(after)) <= 5e-4
 
 
-def _test(score, positions=(0, 300), moves=range(1, 300), vectors=torch.randn, same=_same, move_both=True, at=None):
+def _test(
+    score, positions=(0, 300), moves=range(1, 300), vectors=torch.randn, same=_same_score, move_both=True, at=None
+):
     """A test like the solution's, in which things may be changed."""
     draw = torch.Generator().manual_seed(3)
     for _ in range(150):

@@ -5,9 +5,8 @@ from operator import mul
 
 import torch
 
-from course_lessons.lesson_11_positions.tasks._angles import BASE, frequencies, frequency_mistakes, interleaved
+from course_lessons.lesson_11_positions.tasks._angles import BASE, frequencies, interleaved
 from course_lessons.shared.partial_credit import EDGE
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
@@ -19,15 +18,7 @@ task = Task(
     difficulty=4,
     importance=3,
     minutes=25,
-    hints=(
-        "Take the three promises one by one. Which rows of the matrix are multiplied by the word's numbers, and what must they be if the word should not matter? The other rows turn the position, a row vector to the left of the matrix, into the position `back` words earlier. What does the lesson multiply P by, and on which side? By what angle does each pair have to be rotated for more than one step? "
-        "Finally, how large is the product of a position with itself? It is the sum of sin² + cos² over all pairs. What factor makes it `peak`?",
-        (
-            "Take no numbers for the word, a width of 2, and back and peak of 1, so there is one pair, with a frequency of 1. Position 1 is (0.8415, 0.5403), and position 0 is (0, 1). The matrix has the rows (0.5403, 0.8415) and (−0.8415, 0.5403). "
-            "Position 1 times the matrix is 0.8415·0.5403 − 0.5403·0.8415 = 0 and 0.8415·0.8415 + 0.5403·0.5403 = 1, which is position 0. Its product with position 0 is 1, as peak requires. With a width of 4, the product would be 2, so the matrix would have to be halved. With three numbers for the word, three rows of zeros come first."
-        ),
-        "angles = back divided by 10000 to the power of (2i / width), one for each pair i; M = zeros of width×width; for each pair: rows 2i and 2i + 1, columns 2i and 2i + 1 get the 2×2 block of hint 2, with the cosine and sine of its angle; multiply by peak / (width / 2); put `words` rows of zeros above it.",
-    ),
+    home=__name__,
     partial=EDGE,
 )
 
@@ -139,66 +130,7 @@ def _(words, width, back, peak):
     return whole
 
 
-frequency_mistakes(task)
-
-ANGLES, SINES, COSINES, MINUS = "the angles", "the sines", "the cosines", "the negative sines"
-FIRST, SECOND, MATRIX = "the first rows of the blocks", "the second rows of the blocks", "the blocks along the diagonal"
-SCALED, WHOLE = "the blocks with their size", "the matrix below zeros"
-task.changed_each(
-    ("no_minus", "A minus sign is missing in the second row of your blocks. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b.", {MINUS: left_out}),
-    (
-        "second_row_negative",
-        "The second row of your blocks has the wrong sign. The sine of a − b is sin a cos b − cos a sin b, and the cosine is cos a cos b + sin a sin b: the only minus sign belongs to a sine.",
-        {SECOND: lambda minus, cosines: -_beside(minus, cosines)},
-    ),
-    ("cosines_alone", "Your blocks contain only the cosines, on the diagonal. The new sine needs the old cosine as well, and the new cosine the old sine: sin(a − b) = sin a cos b − cos a sin b.", {SINES: torch.zeros_like}),
-    (
-        "sine_on_the_diagonal",
-        "The sine and cosine of the shift are swapped in your blocks. With 0 words back, the position should stay as it is, so the cosines, which are then 1, belong on the diagonal.",
-        {SINES: torch.cos, COSINES: torch.sin},
-    ),
-    (
-        "looks_ahead",
-        "Your head looks ahead instead of back: each query is the position `back` words further on. Here the position is a row vector to the left of the matrix, so the blocks are the transposes of the blocks for a column vector to the right.",
-        {MATRIX: lambda *rows, right: right(*rows).T},
-    ),
-    ("one_back", "Your head looks one word back, whatever `back` is. The angle of each block is `back` times the frequency of the pair.", {"back": lambda back: 1}),
-    ("block_for_each_place", "Your matrix has a 2×2 block for each entry of the position. A block belongs to a pair of entries, so there are width / 2 of them.", {"width": lambda width: 2 * width}),
-    ("blocks_alone", "You return the blocks one after the other, as D/2×2×2. They belong on the diagonal of one matrix, with zeros everywhere else.", {MATRIX: lambda first, second: torch.stack([first, second], -2).float(), WHOLE: lambda words, scaled: scaled}),
-    ("size_left_out", "Your queries are rotated correctly, but their size is wrong: `peak` is left out. The product of a position with itself is width / 2, and it should become `peak`.", {SCALED: lambda matrix, share: matrix}),
-    ("times_the_peak", "Your queries are rotated correctly, but they are too large: a position's product with itself is width / 2, not 1. Divide by it.", {SCALED: lambda matrix, share, *, peak: matrix * peak}),
-    ("divided_by_the_width", "Your scores reach only half of `peak`. A position's product with itself is width / 2, since sin² + cos² = 1 in each *pair*. You divide by the width.", {SCALED: lambda matrix, share: matrix * share / 2}),
-    ("no_rows_for_the_words", "Your matrix has no rows for the word's numbers. A row of x holds the word first and the position after it, so put `words` rows of zeros above the blocks.", {WHOLE: lambda words, scaled: scaled}),
-    ("position_first", "Your rows of zeros are below the blocks, as if the position came first. A row of x holds the word first and the position after it.", {WHOLE: lambda words, scaled: torch.cat([scaled, torch.zeros(words, *scaled.shape[1:])])}),
-    ("words_kept", "Your query still depends on the word: the first rows of the matrix, which are multiplied by the word's numbers, are not 0.", {WHOLE: lambda words, scaled: torch.cat([torch.eye(words, scaled.shape[1]), scaled])}),
-)  # fmt: skip
-
-
-def _halves(matrix):
-    """The same for positions whose sines come first and whose cosines come after all of them."""
-    places = torch.arange(len(matrix)).unflatten(0, (-1, 2)).T.flatten()
-    return matrix[places][:, places]
-
-
-task.changed(
-    "for_halves",
-    "Your matrix is for positions whose sines are all in the first half and whose cosines are all in the second. Here sines and cosines alternate: entries 2i and 2i + 1 are a pair, so its 2×2 block lies on the diagonal.",
-    {MATRIX: lambda *rows, right: _halves(right(*rows))},
-)
-task.changed(
-    "last_pair_alone",
-    "Only the last pair is rotated: you make a new matrix of zeros for each pair, so the earlier blocks are lost. Make the matrix once, before the loop, and fill in one block after the other.",
-    {
-        MATRIX: lambda *rows, width: _blocks(
-            *(row * (torch.arange(len(row)) == width // 2 - 1)[:, None] for row in rows)
-        )
-    },
-)
-
-
-@task.mistake(
-    "Your matrix is correct for only one position, because it is made from the vectors of position 0 and position `back`. The matrix should work for every position, so it rotates each pair separately, by an angle that does not depend on p."
-)
+@task.mistake()
 def made_for_position_0(words, width, back, peak):
     table = _positions(back + 1, width)
     return _below_zeros(words, (torch.outer(table[back], table[0]) * peak / (width / 2) ** 2).float())

@@ -5,7 +5,7 @@ import torch
 from course_lessons.lesson_12_transformer.tasks._translators import RARE, RIGHT, WRONG, V
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -84,7 +84,7 @@ def _test(
     model,
     lengths=LENGTHS,
     left_out=(),
-    same=close,
+    same=equal_up_to_rounding,
     at=lambda target: target != 0,
     places=range,
     change=_other_words,

@@ -5,7 +5,7 @@ from functools import partial, wraps
 import torch
 
 from course_lessons.lesson_13_training.tasks._training import RIGHT, WRONG, by_hand
-from course_lessons.shared.candidate_tests import close, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import equal_up_to_rounding, mistakes_of_tests, one_case_each, tests_without
 from course_utils.base import trees
 from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
@@ -111,18 +111,26 @@ def _model(weights, batch, training, dropout=True, constant=False):
     return loss, [factors * (batch.expand_as(each) if constant else each) for each in apart]
 
 
-def _same(expected, result, close=close):
+def _same_weights_and_losses(expected, result, agree=equal_up_to_rounding):
     """Return whether the last weights and the losses are the same, and as many."""
-    (weights, losses), (came, measured) = expected, result
-    return len(weights) == len(came) and all(map(close, weights, came)) and _same_losses(losses, measured, close)
+    (weights, losses), (received, measured) = expected, result
+    same_weights = len(weights) == len(received) and all(map(agree, weights, received))
+    return same_weights and _same_losses(losses, measured, agree)
 
 
-def _same_losses(losses, measured, close=close):
-    return close(torch.tensor(losses), torch.tensor(measured))
+def _same_losses(losses, measured, agree=equal_up_to_rounding):
+    return agree(torch.tensor(losses), torch.tensor(measured))
 
 
 def _test(
-    train, model=_model, weights=WEIGHTS, batches=BATCHES, clips=(0.5, 100.0), compare=_same, own=None, modes=None
+    train,
+    model=_model,
+    weights=WEIGHTS,
+    batches=BATCHES,
+    clips=(0.5, 100.0),
+    compare=_same_weights_and_losses,
+    own=None,
+    modes=None,
 ):
     """A test like the solution's, whose promises may be dropped or weakened; `own` changes the model of the test's own loop, and `modes` asks for more."""
     given = weights, batches, HELD_OUT, 0.3
@@ -147,17 +155,17 @@ _mistaken = mistakes_of_tests(
 _mistaken(
     "no_rounding",
     "Your test rejects correct candidates whose last digits differ from yours. Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    compare=partial(_same, close=torch.equal),
+    compare=partial(_same_weights_and_losses, agree=torch.equal),
 )
 _mistaken(
     "too_much_room",
     "Your test passes candidates whose weights are only nearly correct, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
-    compare=partial(_same, close=partial(close, room=0.03)),
+    compare=partial(_same_weights_and_losses, agree=partial(equal_up_to_rounding, tolerance=0.03)),
 )
 _mistaken(
     "runs_at_all",
     "Every candidate that returns the correct number of weights and losses passes your test. Compare their values with the ones from your own loop.",
-    compare=partial(_same, close=lambda a, b: a.shape == b.shape),
+    compare=partial(_same_weights_and_losses, agree=lambda a, b: a.shape == b.shape),
 )
 _mistaken(
     "loss_falls",
@@ -174,12 +182,14 @@ _mistaken(
 _mistaken(
     "number_of_losses_unchecked",
     "A candidate that leaves out the last loss passes your test, because `zip` stops at the end of the shorter list. Also compare the lengths.",
-    compare=lambda expected, result: _same((expected[0], expected[1][: len(result[1])]), result),
+    compare=lambda expected, result: _same_weights_and_losses((expected[0], expected[1][: len(result[1])]), result),
 )
 _mistaken(
     "last_loss_alone",
     "Candidates whose earlier losses are wrong or missing pass your test, because you compare only the last loss. Compare all losses and their number.",
-    compare=lambda expected, result: _same((expected[0], expected[1][-1:]), (result[0], result[1][-1:])),
+    compare=lambda expected, result: _same_weights_and_losses(
+        (expected[0], expected[1][-1:]), (result[0], result[1][-1:])
+    ),
 )
 _mistaken(
     "losses_only_fall",
@@ -237,7 +247,9 @@ def _without(parts):
         WEIGHTS[:1] if "tensors" in parts else WEIGHTS,
         BATCHES[:1] if "batches" in parts else BATCHES,
         [clip for name, clip in (("small", 0.5), ("large", 100.0)) if name not in parts],
-        (lambda expected, result: all(map(close, expected[0], result[0]))) if "losses" in parts else _same,
+        (lambda expected, result: all(map(equal_up_to_rounding, expected[0], result[0])))
+        if "losses" in parts
+        else _same_weights_and_losses,
     )
 
 

@@ -1,9 +1,7 @@
 """Task 13.paired_difference: what a change gains, read from runs that share their seeds, and whether that says anything."""
 
 from operator import truediv
-from statistics import mean
 
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
@@ -15,14 +13,7 @@ task = Task(
     difficulty=2,
     importance=5,
     minutes=20,
-    hints=(
-        "Runs with the same seed share part of their randomness, and subtracting one from the other removes this part. So subtract first, seed by seed, and only then look at the mean and the signs of the differences. A seed that is in only one of the two dicts has nothing to be compared with.",
-        (
-            "Take plain = {0: 80, 1: 90, 2: 70} and changed = {2: 73, 0: 82}. Seeds 0 and 2 are in both, and the differences are 82 - 80 = 2 and 73 - 70 = 3: their mean is 2.5. Both are above 0. But two signs agree in 2 of the 4 equally likely cases, which is far too often, so the verdict is 0. "
-            "With n signs, all agree in 2 of 2ⁿ cases."
-        ),
-        "differences = changed[seed] - plain[seed] for each seed that is in both dicts. mean = their sum divided by their number n. If n is so small that 2 / 2ⁿ is above 1 / 16, the verdict is 0. Otherwise it is 1 if all differences are above 0, -1 if all are below 0, and 0 if neither holds.",
-    ),
+    home=__name__,
 )
 
 
@@ -112,70 +103,7 @@ def _verdict(differences, least=5):
 
 # Which numbers are subtracted
 
-DIFFERENCES = "the difference of each seed"
-task.changed(
-    "by_their_order",
-    "You subtract the results in the order of the dicts, which differs: subtract results of the same seed.",
-    {DIFFERENCES: lambda plain, changed: [b - a for a, b in zip(plain.values(), changed.values(), strict=False)]},
-)
-task.changed(
-    "wrong_order",
-    "Your differences have the wrong sign. A gain is the result with the change minus the result without it.",
-    {DIFFERENCES: lambda plain, changed: _differences(changed, plain)},
-)
-task.changed(
-    "missing_as_zero",
-    "You count a seed that is in only one dict with a result of 0. It has nothing to be compared with: leave it out.",
-    {DIFFERENCES: lambda plain, changed: [changed.get(seed, 0) - plain.get(seed, 0) for seed in {**plain, **changed}]},
-)
-task.changed(
-    "sizes_of_the_differences",
-    "You use absolute differences. The signs tell you whether a change helps or hurts.",
-    {DIFFERENCES: lambda plain, changed: [abs(each) for each in _differences(plain, changed)]},
-)
-task.changed(
-    "stops_at_a_missing_seed",
-    "You look up each seed of one dict in the other, where it may be missing, and Python raises KeyError. Take only the seeds that are in both.",
-    {DIFFERENCES: lambda plain, changed: [changed[seed] - plain[seed] for seed in plain]},
-)
 
-
-# What is made of the differences
-
-MEAN = "the mean of the differences"
-task.changed("summed", "Your first number is the sum of the differences. Divide it by their number.", {MEAN: left_out})
-task.changed(
-    "means_of_all_runs",
-    "Your mean is the difference between the two means over all runs. A seed that is in only one dict changes one of them: take only the seeds that are in both.",
-    {MEAN: lambda total, n, *, plain, changed: mean(changed.values()) - mean(plain.values())},
-)
-task.changed_each(
-    ("sign_of_the_mean", "Your verdict is the sign of the mean. One large difference can decide this sign: ask whether all differences have the same sign and whether there are enough of them.", {"the verdict": lambda d: _sign(sum(d))}),
-    ("sign_of_the_mean_of_enough", "If there are enough differences, your verdict is the sign of their mean. One large difference can decide this sign: ask whether all differences have the same sign.", {"the verdict": lambda d: _sign(sum(d)) if len(d) > 4 else 0}),
-    ("most_of_the_signs", "Your verdict is the sign of most of the differences. All of them must have this sign, and there must be enough of them.", {"the verdict": lambda d: _sign(sum(map(_sign, d)))}),
-    ("most_of_enough_signs", "If there are enough differences, your verdict is the sign of most of them. All of them must have this sign.", {"the verdict": lambda d: _sign(sum(map(_sign, d))) if len(d) > 4 else 0}),
-    ("all_or_the_opposite", "Your verdict is -1 unless all the differences are above 0. It should be -1 only if all of them are below 0, and 0 if neither is true or there are too few.", {"the verdict": lambda d: 1 if min(d) > 0 else -1}),
-    ("however_few", "You do not check how many differences there are. Three equal signs arise by chance one time in 4, which is more often than one time in 16, so the verdict is 0.", {"the verdict": lambda d: _verdict(d, least=1)}),
-    ("one_direction", "Four differences are enough for your verdict. By chance, all four are above 0 one time in 16, but all four are also below 0 one time in 16: together, one time in 8.", {"the verdict": lambda d: _verdict(d, least=4)}),
-    ("more_than_needed", "Your verdict requires six differences. With five, all signs agree by chance exactly one time in 16, which is rare enough here.", {"the verdict": lambda d: _verdict(d, least=6)}),
-    ("zero_counts_as_better", "You count a difference of 0 as above 0. It has no sign, so the differences do not all have the same sign.", {"the verdict": lambda d: _verdict(d) or int(len(d) > 4 and min(d) == 0)}),
-    ("zero_counts_for_either_side", "In your verdict, a difference of 0 agrees with any sign: you ask whether no difference is below 0, or none above. Such a difference has no sign, so the differences do not all have the same sign, and the verdict is 0.", {"the verdict": lambda d: (1 if min(d) >= 0 else -int(max(d) <= 0)) if len(d) > 4 else 0}),
-    ("no_sign_contradicts", "For your verdict, it is enough that some difference is above 0 and none is below, or vice versa. A difference of 0 also counts: it has no sign, so the signs are not all the same, and the verdict is 0.", {"the verdict": lambda d: int(max(d) > 0) - int(min(d) < 0) if len(d) > 4 else 0}),
-    ("zeros_left_out", "You leave out a difference of 0 before you look at the signs. It counts: with it, the differences do not all have the same sign, so the verdict is 0.", {"the verdict": lambda d: _verdict([each for each in d if each])}),
-    ("only_better", "Your verdict is never -1. If all differences are below 0, the change hurts.", {"the verdict": lambda d: max(_verdict(d), 0)}),
-    ("never_sure", "Your verdict is always 0. Five or more differences that all have the same sign are enough.", {"the verdict": lambda d: 0}),
-)  # fmt: skip
-
-
-def _ranges_apart(differences, *, plain, changed):
-    if len(differences) < 5:
-        return 0
-    without, by = plain.values(), changed.values()
-    return int(min(by) > max(without)) - int(max(by) < min(without))
-
-
-task.changed_each(
-    ("ranges_compared", "You ask whether the two ranges overlap. Even if they do, the runs can all differ in the same direction, seed by seed: look at the differences.", {"the verdict": _ranges_apart}),
-    ("exchanged", "The two results are swapped: the mean comes first, then the verdict.", {"result": lambda mean, verdict: (verdict, mean)}),
-    ("mean_alone", "You return only the mean. Return the mean and the verdict.", {"result": lambda mean, verdict: mean}),
-)  # fmt: skip
+def most_of_the_signs(differences):
+    """Take the place of the verdict: the sign of most of the signs."""
+    return _sign(sum(map(_sign, differences)))

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from course_lessons.lesson_14_glimpses.tasks._models import RARE, RIGHT, WRONG, seen
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -104,7 +104,7 @@ def _noise(image, kept, draw):
     return torch.randn(image.shape, generator=draw).clamp(-4, 4)
 
 
-def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=close):
+def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, same=equal_up_to_rounding):
     """A test like the solution's, whose promises may be dropped or weakened."""
     try:
         trials = _trials(settings, locate, seen, change)
@@ -146,7 +146,7 @@ for _name, _sentence, _changes in (
     # What is compared
     ("runs_at_all", "Every model that raises no error passes your test. Change the pixels outside the glimpses, in a copy, to new random numbers of about 1, and compare the results.", {"same": lambda before, after: True}),
     ("classes_compared", "Your test passes models whose numbers change without changing which is largest. Compare the numbers, not the predicted class.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
-    ("sums_compared", "Your test passes a model that peeks and raises one class by as much as it lowers another, because you compare the sum of the numbers, or their mean. Compare the numbers one by one.", {"same": lambda before, after: close(before.sum(), after.sum())}),
+    ("sums_compared", "Your test passes a model that peeks and raises one class by as much as it lowers another, because you compare the sum of the numbers, or their mean. Compare the numbers one by one.", {"same": lambda before, after: equal_up_to_rounding(before.sum(), after.sum())}),
     # Which pixels stay
     ("nothing_stays", "Your test rejects all correct models that look at the image, even one that uses only the middle of each glimpse. This happens if you change the whole image, or the pixels inside the glimpses instead of the ones outside. Keep the pixels that are in a glimpse and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),
     ("first_glimpse_stays", "Your test rejects correct models that use later glimpses, because you keep only the pixels of the first glimpse. Keep the pixels of all glimpses.", {"seen": _of(lambda locations: locations[:1])}),

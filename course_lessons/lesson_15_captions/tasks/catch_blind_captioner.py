@@ -8,7 +8,7 @@ import torch
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, MOST, RARE, RIGHT, WORD, WRONG
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     mistakes_of_tests,
     one_case_each,
     test_of,
@@ -73,7 +73,7 @@ def _trial(captioner, sizes=(3, 5, 7)):
 
 
 def _own_row(after, before, b, least):
-    return not close(before[b], after[b], least)
+    return not equal_up_to_rounding(before[b], after[b], least)
 
 
 def _each_cell(B, L):
@@ -91,7 +91,7 @@ def _annotations_move(on, cells=_each_cell, change=torch.add, moved=_own_row, le
     return True
 
 
-def _words_to_come_stay(on, seen=lambda t: (slice(None), slice(0, t)), same=close, last=None):
+def _words_to_come_stay(on, seen=lambda t: (slice(None), slice(0, t)), same=equal_up_to_rounding, last=None):
     """Words that change leave the features before them as they are."""
     for t in range(1, on.words.shape[1])[:last]:
         later = on.words.clone()
@@ -111,13 +111,13 @@ _mistaken = mistakes_of_tests(
 
 
 def _order_is_nothing(on):
-    return close(on.before, on.captioner(on.annotations.flip(1), on.words))
+    return equal_up_to_rounding(on.before, on.captioner(on.annotations.flip(1), on.words))
 
 
 for _name, _sentence, _changes in (
     ("runs_only", "Every captioner that returns features of shape B×T×F passes your test. Change its input and see whether its features change or stay the same.", {"places": None, "future": None}),
     ("no_rounding", "Your test rejects correct captioners whose last digits differ when later words change, because they add in a different order. Allow for rounding where features must stay the same: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", {"future": partial(_words_to_come_stay, same=torch.equal)}),
-    ("too_coarse", "Your test rejects correct captioners because it misses small changes: one annotation of many may change a feature by less than 0.1. Real changes are above 1e-4, and rounding errors stay below 1e-5.", {"places": partial(_annotations_move, least=0.1), "future": partial(_words_to_come_stay, same=partial(close, room=0.1))}),
+    ("too_coarse", "Your test rejects correct captioners because it misses small changes: one annotation of many may change a feature by less than 0.1. Real changes are above 1e-4, and rounding errors stay below 1e-5.", {"places": partial(_annotations_move, least=0.1), "future": partial(_words_to_come_stay, same=partial(equal_up_to_rounding, room=0.1))}),
     # Which annotations are changed, and where the test looks
     ("all_places_at_once", "Captioners that overlook a part of the picture pass your test because you change all its annotations at once. Change one annotation at a time.", {"places": partial(_annotations_move, cells=lambda B, L: [(b, slice(None)) for b in range(B)])}),
     ("whole_batch_at_once", "Your test passes captioners that overlook a part of the picture, or look at a different row's picture, because you change all annotations in the batch at once. Change one annotation at a time.", {"places": partial(_annotations_move, cells=lambda B, L: [(slice(None), slice(None))])}),
@@ -126,7 +126,7 @@ for _name, _sentence, _changes in (
     ("first_row_alone", "Your test passes captioners that show the first picture to every row, or no picture to some row, because you change annotations only in the first row. Change annotations in every row.", {"places": partial(_annotations_move, cells=lambda B, L: [(0, cell) for cell in range(L)])}),
     ("a_constant_added", "Your test rejects a correct captioner that subtracts each annotation's mean from its features: adding the same number to all features has no effect on it. Add a random number to each feature.", {"places": partial(_annotations_move, change=lambda annotation, noise: annotation + 1)}),
     ("multiplied", "Your test rejects a correct captioner that first scales each annotation to the same length: multiplying an annotation by a number has no effect on it. Add random numbers to the annotation.", {"places": partial(_annotations_move, change=lambda annotation, noise: 2 * annotation)}),
-    ("any_row_may_move", "Captioners that look at a different row's picture pass your test: features in a different row change, and you only ask whether something changes. Compare the row whose annotation you changed.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: not close(before, after))}),
+    ("any_row_may_move", "Captioners that look at a different row's picture pass your test: features in a different row change, and you only ask whether something changes. Compare the row whose annotation you changed.", {"places": partial(_annotations_move, moved=lambda after, before, b, least: not equal_up_to_rounding(before, after))}),
     ("no_fresh_copies", "Captioners that overlook an annotation pass your test because you change the same tensor again and again: once some feature has changed, it stays changed, whatever you do next. Begin each change with a fresh copy, `annotations.clone()`.", {"places": partial(_annotations_move, copied=False)}),
     # Sizes, and which features have to stay
     ("batch_of_one", "Your test passes captioners that look at a different row's picture, or make a mistake in only some rows, because your batch has one row. Use at least two rows and change each of them.", {"sizes": (1, 5, 7)}),

@@ -8,7 +8,7 @@ import torch
 from course_lessons.lesson_16_memory_networks.tasks._readers import MOST, RARE, RIGHT, WIDTH, WRONG
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     mistakes_of_tests,
     one_case_each,
     test_of,
@@ -77,10 +77,10 @@ def _trial(model, lengths=(4, 8, 2), M=10):
 
 
 def _own_row_moves(after, before, b, least=1e-5):
-    return not close(before[b], after[b], least)
+    return not equal_up_to_rounding(before[b], after[b], least)
 
 
-def _all_rows_stay(after, before, b, same=close):
+def _all_rows_stay(after, before, b, same=equal_up_to_rounding):
     return same(before, after)
 
 
@@ -130,13 +130,13 @@ _mistaken = mistakes_of_tests(
 def _order_is_nothing(on):
     """Whether the numbers stay if the first two facts of each story are exchanged."""
     turned = torch.cat([on.facts[:, :2].flip(1), on.facts[:, 2:]], 1)
-    return close(on.before, on.model(on.question, turned, on.mask))
+    return equal_up_to_rounding(on.before, on.model(on.question, turned, on.mask))
 
 
 for _name, _sentence, _changes in (
     ("runs_only", "Every model that raises no error passes your test. Change its input and check whether its numbers change or stay the same.", {"question": None, "facts": None, "padding": None}),
     ("no_rounding", "Your test rejects a correct model whose last digits differ when padding changes, because it adds padding and subtracts it again. Allow for rounding where numbers have to stay the same: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
-    ("too_much_room", "A model that reads a little padding passes your test, because you allow padding too large an effect. Rounding errors stay below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(close, room=0.02)))),
+    ("too_much_room", "A model that reads a little padding passes your test, because you allow padding too large an effect. Rounding errors stay below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(equal_up_to_rounding, room=0.02)))),
     ("too_coarse", "Your test rejects correct models because it misses small changes: one fact among many may change the numbers by less than 0.1. Real changes are above 1e-4, and rounding errors stay below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
     ("a_constant_added", "Your test rejects a correct model that subtracts each fact's mean from its features: adding the same number to all of them has no effect on it. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
     ("multiplied", "Your test rejects a correct model that first scales each fact to the same length: multiplying a fact by a number has no effect on it. Add random numbers to the fact.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
@@ -146,13 +146,13 @@ for _name, _sentence, _changes in (
     ("both_ends_only", "Your test passes models that overlook a fact in the middle of a story, because you change only the first and the latest. Change each fact in turn.", _weaker("facts", places=lambda n, M: [0, n - 1])),
     ("last_fact_left_out", "A model that overlooks the latest fact passes your test because you stop one fact too early: the positions of n facts are 0 to n - 1.", _weaker("facts", places=lambda n, M: range(n - 1))),
     ("first_row_only", "Your test passes models that answer or read only in the first row, or that read padding in the others, because you change only the first row. Change each row.", _weaker("question", "facts", "padding", rows=lambda B: [0])),
-    ("any_row_may_move", "Your test passes models that answer another row's question, or read another row's story: they change that row's numbers, and you only ask whether something changes. Compare the row whose input you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not close(before, after))),
+    ("any_row_may_move", "Your test passes models that answer another row's question, or read another row's story: they change that row's numbers, and you only ask whether something changes. Compare the row whose input you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not equal_up_to_rounding(before, after))),
     ("questions_at_once", "Your test passes models that answer another row's question, or the same question in every row, because you change all questions at once. Change one row's question and compare that row.", _weaker("question", rows=lambda B: [slice(None)])),
     ("no_fresh_copies", "Models that overlook a fact pass your test, because you change the same tensor again and again: once some number has changed, it stays changed, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.", _weaker("facts", "padding", copied=False)),
     # Padding
     ("first_padding_only", "Your test passes a model that treats the last position as the last fact, because you change only the first padding position. Change each position in turn, up to the last.", _weaker("padding", places=lambda n, M: [n])),
     ("last_padding_only", "Models that read one position too many pass your test because you change only the last padding position. Change each position in turn, starting right after the last fact.", _weaker("padding", places=lambda n, M: [M - 1])),
-    ("own_row_only", "A model in which padding reaches another row passes your test because you compare only the row whose padding was changed. Compare all rows.", _weaker("padding", holds=lambda after, before, b: close(before[b], after[b]))),
+    ("own_row_only", "A model in which padding reaches another row passes your test because you compare only the row whose padding was changed. Compare all rows.", _weaker("padding", holds=lambda after, before, b: equal_up_to_rounding(before[b], after[b]))),
     # Sizes: how many facts each story has, and in how many places
     ("no_padding", "Models that read padding pass your test because your stories have none. Use stories with different numbers of facts, followed by padding that you change.", {"lengths": (8, 8, 8), "M": 8}),
     ("one_length", "Your test passes a model that uses one story's mask for all stories, because all your stories have the same number of facts. Give them different numbers.", {"lengths": (8, 8, 8), "M": 10}),

@@ -8,7 +8,7 @@ import torch
 from course_lessons.lesson_17_neural_turing_machines.tasks._writers import RARE, RIGHT, WRONG, by_einsum
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     finite,
     mistakes_of_comparing,
     mistakes_of_tests,
@@ -88,7 +88,7 @@ def _trial(
     return SimpleNamespace(came=candidate(*given), right=by_einsum(*args), memory=args[0], given=given[0])
 
 
-def _right(on, compare=close):
+def _right(on, compare=equal_up_to_rounding):
     """The numbers are those of a write."""
     return compare(on.right, on.came)
 
@@ -154,8 +154,8 @@ tests_without(task, LEFT_OUT, _without, 2)
 for _name, _sentence, _changes in (
     ("runs_at_all", "Every candidate that returns finite numbers of the correct shape and leaves the memory unchanged passes your test. Compare the numbers with the ones from your own write.", _by(finite)),
     ("first_row_only", "Your test passes candidates that use the first row's vectors for all rows, or return only that row, because you compare only the first row. Compare every entry and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
-    ("last_row_only", "Your test passes candidates that use the last row's vectors for all rows, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and close(right[-1], came[-1]))),
-    ("sum_only", "Your test passes candidates that put the correct numbers in the wrong positions, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(), came.sum(), 1e-4))),
+    ("last_row_only", "Your test passes candidates that use the last row's vectors for all rows, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and equal_up_to_rounding(right[-1], came[-1]))),
+    ("sum_only", "Your test passes candidates that put the correct numbers in the wrong positions, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right.sum(), came.sum(), 1e-4))),
     # What the test gives
     ("as_many_places_as_numbers", "Your test passes a candidate that cuts its result into W positions of N entries, because your memory has as many positions as each has entries. Let N and W differ.", {"sizes": (3, 4, 4)}),
     ("one_place", "Your test passes candidates that put weights at the wrong positions, or sum over the positions, because your memory has a single position. Use at least two.", {"sizes": (3, 1, 4)}),

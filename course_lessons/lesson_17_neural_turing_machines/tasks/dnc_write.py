@@ -6,7 +6,6 @@ import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_gates, drawn_weights, shares
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
@@ -23,11 +22,7 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
-    hints=(
-        "First update the usage: the last write filled a share of what was free, and each read head frees what it read, to the extent that its gate is open. The new usage decides the allocation: go from the freest position to the fullest, and assign each its free share of what is left.",
-        "Take the usage [0.5, 1], last write weights [0.5, 0], and one head that read with [0, 0.5] and a gate of 1. Writing makes the usage [0.75, 1], and freeing leaves 1 and 0.5 of it: [0.75, 0.5]. The second position is the freest: it gets 1 - 0.5 = 0.5, and the first gets (1 - 0.75)·0.5 = 0.125 of the weight. With content weights [1, 0], an allocation gate of 0.5 and a write gate of 0.5, the weights are 0.5·(0.5·0.125 + 0.5·1) = 0.28125 and 0.5·0.5·0.5 = 0.125.",
-        "filled = usage + written - usage·written; kept = product over the heads of (1 - gate·weights); usage = filled·kept; sort it, the smallest first, with a stable sort; before = running product of the sorted usage, shifted by one and starting with 1; scatter (1 - sorted)·before back to the original positions; mix with content by the allocation gate; multiply by the write gate.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -98,21 +93,3 @@ def _kept(reads, free):
 
 def _before(ordered):
     return torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1].cumprod(1)], 1)
-
-
-task.changed_each(
-    # The usage
-    ("product_not_subtracted", "You only add the usage and the write weights, so a position can be more than full. Subtract the product of the two: only the share that was free can be filled.", {"the usage after writing": add}),
-    ("free_gates_inverted", "Your free gates are the wrong way round: a gate of 1 frees what its head has read, and a gate of 0 frees nothing.", {"what the heads leave": lambda reads, free: _kept(reads, 1 - free)}),
-    ("last_head_only", "Only the last read head frees anything. In a loop over the heads, this happens if each step starts from scratch: multiply by what the previous heads left.", {"what the heads leave": lambda reads, free: 1 - free[:, -1:] * reads[:, -1]}),
-    ("kept_sum", "You add up what the heads free and subtract the sum from 1. When two heads free the same position, more than all of it may be freed. Take the product over the heads of 1 minus what each frees.", {"what the heads leave": lambda reads, free: 1 - (free[..., None] * reads).sum(1)}),
-    ("freed_before_writing", "You free first and fill afterwards, so what the last step wrote is not freed. Writing comes first, and what the heads leave is a factor of the whole.", {"the usage after writing": lambda usage, written, *, reads, free, right: right(usage * _kept(reads, free), written), "the new usage": left_out}),
-    # The allocation
-    ("old_usage_for_allocation", "Your new usage is correct, but you allocate by the old one, so a position that has just been freed does not count as free. Use the new usage.", {"the order of the positions": lambda new, *, usage, right: right(usage), "the ordered usage": lambda new, order, *, usage, right: right(usage, order)}),
-    ("fullest_first", "You start with the fullest position. Sort the usage with the smallest first, so that the freest position comes first.", {"the order of the positions": lambda usage: usage.argsort(dim=1, descending=True, stable=True)}),
-    ("product_with_itself", "Your running product includes the position itself, so a free one gets a weight of 0. Only the positions before it count: shift the product by one and start with 1.", {"the products of usage before": lambda ordered: ordered.cumprod(1)}),
-    ("left_in_sorted_order", "You leave the allocation in the sorted order, so the first position always gets the weight of the freest one. Put each weight back where it belongs, for instance with scatter.", {"the allocated shares": left_out}),
-    ("sorted_once_more", "To put the weights back, you gather with the order that sorted the usage, which shuffles them once more. Use scatter with this order, or gather with its own argsort.", {"the allocated shares": lambda shares, order: shares.gather(1, order)}),
-    # The gates
-    ("allocation_gate_inverted", "Your allocation gate is the wrong way round: a gate of 1 writes to free positions, a gate of 0 to the positions found by content.", {"allocate": lambda allocate: 1 - allocate}),
-)  # fmt: skip

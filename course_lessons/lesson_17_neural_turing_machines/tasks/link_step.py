@@ -6,7 +6,6 @@ import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_weights, links, shares
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
@@ -18,11 +17,7 @@ task = Task(
     difficulty=4,
     importance=3,
     minutes=30,
-    hints=(
-        "The precedence says where the last write went. A new write at position i links i to that position, and an old link fades to the extent that either of its positions is overwritten. The read head then goes where the new link leads from where it was: forward to what was written next, backward to what was written before, or by content; its modes determine how much of each.",
-        "Take two positions, a link matrix of zeros, the precedence [1, 0], and a write of [0, 1]. Row 1, column 0 of the link becomes 1: position 1 was written right after position 0. The precedence becomes [0, 1]. A head that read with [0.75, 0.25] goes forward to [0, 0.75], since the link leads from 0 to 1, and backward to [0.25, 0]. With content [0.5, 0.5] and the modes [0.2, 0.2, 0.6] it reads with 0.2·0.25 + 0.2·0.5 = 0.15 and 0.2·0.5 + 0.6·0.75 = 0.55.",
-        "row, column = weights as B×N×1 and B×1×N; link = (1 - row - column)·link + row·(old precedence as B×1×N), with zeros on its diagonal; precedence = (1 - sum of weights)·precedence + weights; forward = link @ at, backward = transposed link @ at; return link, precedence, and the three columns of modes times backward, content and forward, added up.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -81,28 +76,3 @@ def _linked(weights, precedence):
 
 def _along(link, at):
     return (link @ at[..., None])[..., 0]
-
-
-task.changed_each(
-    # The link
-    ("new_precedence_used", "You update the precedence first and use the new one for the link, so a position seems to be written after itself and the others in the same step. The link needs the precedence from before the step.", {"what is newly linked": lambda weights, _, *, done: _linked(weights, done["the new precedence"])}),
-    ("transposed", "Your new links are transposed: w_j p_i says that the old position was written after the new one. Row i is the position that is written now, and column j the position written before it: w_i p_j.", {"what is newly linked": lambda weights, precedence: _linked(precedence, weights)}),
-    ("row_only", "Your old link fades only with the weight of its row's position. A link connects two positions and fades when either is overwritten: also subtract the weight of the column's position.", {"what stays of each link": lambda row, column: 1 - row}),
-    ("column_only", "Your old link fades only where its column's position is written. A link connects two positions and fades when either is overwritten: also subtract the weight of the row's position.", {"what stays of each link": lambda row, column: 1 - column}),
-    ("old_links_stay", "Your old links do not fade. A link fades when one of its two positions is overwritten: multiply it by 1 - w_i - w_j.", {"what stays of each link": lambda row, column: torch.ones_like(row - column)}),
-    ("weights_on_both_sides", "You link the new write to itself: w_i w_j. It should be linked to the previous write: w_i p_j.", {"what is newly linked": lambda weights, precedence: _linked(weights, weights)}),
-    ("added_in_place_of_a_product", "You add w_i and p_j. A new link is their product.", {"what is newly linked": lambda weights, precedence: weights[:, :, None] + precedence[:, None]}),
-    ("product_of_both", "You multiply 1 - w_i by 1 - w_j. That is a sensible way to make a link fade, but the paper subtracts both: 1 - w_i - w_j.", {"what stays of each link": lambda row, column: (1 - row) * (1 - column)}),
-    ("diagonal_left", "You leave the entries on the diagonal, where a position is linked to itself. Set the diagonal of the new link to 0.", {"the new link": left_out}),
-    # The precedence
-    ("precedence_does_not_fade", "Your old precedence does not fade, so it may sum to more than 1. Multiply it by 1 minus the sum of the write weights, then add the weights.", {"what stays of the precedence": left_out}),
-    ("precedence_replaced", "Your new precedence is the write weights themselves, so a step that writes nothing would erase it. Multiply the old one by 1 minus the sum of the write weights, then add the weights.", {"the new precedence": lambda before, weights: weights}),
-    ("each_position_fades_by_itself", "In your precedence, each position fades with its own write weight. The precedence says where the last write went, so it fades everywhere by the total amount written: the sum of the weights.", {"what stays of the precedence": lambda one, total, *, weights: 1 - weights}),
-    # Where the head goes
-    ("old_link_followed", "Your link is correct, but the head follows the old one, which does not yet contain this step's write. Follow the new link.", {"the way forward": lambda new, at, *, link: _along(link, at), "the way backward": lambda new, at, *, link: _along(link.mT, at)}),
-    ("ways_exchanged", "Forward and backward are swapped. Row i, column j of the link says to what degree i was written after j, so forward is the link times the read weights. Its share is the last mode.", dict.fromkeys(("the way forward", "the way backward"), lambda link, at: _along(link.mT, at))),
-    ("both_forward", "Both ways go forward. For backward, swap the last two axes of the link.", {"the way backward": lambda turned, at: _along(turned.mT, at)}),
-    ("equal_modes", "You mix the three ways equally. The modes determine how much of each: π₁ of backward, π₂ of content, π₃ of forward.", {"modes": lambda modes: modes.mean(1, keepdim=True).expand_as(modes)}),
-    ("largest_mode_alone", "You follow only the way with the largest mode. Mix all three, each weighted by its mode.", {"modes": lambda modes: torch.nn.functional.one_hot(modes.argmax(1), 3).to(modes)}),
-    ("modes_in_another_order", "Your modes are in a different order: the first is for backward, the second for content, the third for forward.", {"modes": lambda modes: modes[:, [1, 0, 2]]}),
-)  # fmt: skip

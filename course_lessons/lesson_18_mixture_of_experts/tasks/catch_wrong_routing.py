@@ -7,7 +7,7 @@ import torch
 from course_lessons.lesson_18_mixture_of_experts.tasks._layers import RARE, RIGHT, WIDTH, WRONG
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     mistakes_of_tests,
     one_case_each,
     test_of,
@@ -63,7 +63,7 @@ def _mixed(gates, outputs):
     return (gates[:, :, None] * outputs).sum(1)
 
 
-def _right(on, mixed=_mixed, compare=close):
+def _right(on, mixed=_mixed, compare=equal_up_to_rounding):
     """y is the sum of the outputs, each times its gate."""
     return all(compare(mixed(gates, outputs), y) for y, gates, outputs in on)
 
@@ -103,15 +103,15 @@ tests_without(task, LEFT_OUT, _without, 2)
 
 for _name, _sentence, _changes in (
     ("no_rounding", "Your test rejects correct layers whose last digits differ from yours. Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _by(torch.equal)),
-    ("too_much_room", "Layers that round y or their gates pass your test, because your tolerance is too large. Rounding errors stay below 1e-5.", _by(partial(close, room=0.3))),
+    ("too_much_room", "Layers that round y or their gates pass your test, because your tolerance is too large. Rounding errors stay below 1e-5.", _by(partial(equal_up_to_rounding, room=0.3))),
     ("shapes_only", "Every layer that returns a y of the correct shape passes your test. Mix the outputs with the gates yourself and compare the result with y.", _by(lambda right, came: came.shape == right.shape)),
     ("shape_not_looked_at", "Your test passes a layer that loses the axis of a single row: allclose broadcasts, so a y of shape (4,) agrees with one of shape (1, 4). Also compare the shapes.", _by(lambda right, came: torch.allclose(came, right, atol=1e-5))),
-    ("first_row_only", "Your test passes layers that use the first row's gates for all, or forget a later row, because you compare only the first row. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[0], came[0]))),
-    ("last_row_only", "A layer that forgets the first row passes your test, because you compare only the last row. Compare every row.", _by(lambda right, came: came.shape == right.shape and close(right[-1], came[-1]))),
-    ("sum_only", "Your test passes layers that leave the correct numbers in the wrong rows, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.sum(0), came.sum(0), 1e-4))),
-    ("lengths_only", "Your test passes layers that flip the sign of y, or reverse the order of its entries, because you compare the lengths of rows. Compare every entry.", _by(lambda right, came: came.shape == right.shape and close(right.norm(dim=1), came.norm(dim=1)))),
+    ("first_row_only", "Your test passes layers that use the first row's gates for all, or forget a later row, because you compare only the first row. Compare every row.", _by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right[0], came[0]))),
+    ("last_row_only", "A layer that forgets the first row passes your test, because you compare only the last row. Compare every row.", _by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right[-1], came[-1]))),
+    ("sum_only", "Your test passes layers that leave the correct numbers in the wrong rows, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right.sum(0), came.sum(0), 1e-4))),
+    ("lengths_only", "Your test passes layers that flip the sign of y, or reverse the order of its entries, because you compare the lengths of rows. Compare every entry.", _by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right.norm(dim=1), came.norm(dim=1)))),
     # What the test asks of the gates
-    ("gates_have_to_sum_to_1", "Your test rejects correct layers whose gates do not sum to 1: layers with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are allowed as long as y agrees with them.", {"sums": lambda on: all(close(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on)}),
+    ("gates_have_to_sum_to_1", "Your test rejects correct layers whose gates do not sum to 1: layers with sigmoids, with the single best gate of a softmax, or without room for a row. Any gates are allowed as long as y agrees with them.", {"sums": lambda on: all(equal_up_to_rounding(torch.ones(len(gates)), gates.sum(1)) for _, gates, _ in on)}),
     ("gates_have_to_be_positive", "Your test rejects a correct layer that has gates below 0. Any gates are allowed as long as y agrees with them.", {"signs": lambda on: all((gates >= 0).all() for _, gates, _ in on)}),
     ("gates_divided_by_their_sum", "Your test divides the gates by their sum before it mixes, so it rejects correct layers whose gates do not sum to 1, and layers that divide without saying so pass. Mix with the gates as they are.", {"right": partial(_right, mixed=lambda gates, outputs: _mixed(gates / gates.sum(1, keepdim=True), outputs))}),
     ("softmax_of_the_gates", "Your test takes a softmax of the gates before it mixes, so it rejects nearly every correct layer. They are gates already: mix with them as they are.", {"right": partial(_right, mixed=lambda gates, outputs: _mixed(gates.softmax(1), outputs))}),

@@ -71,7 +71,7 @@ def _test(
     change=_set,
     off=_off,
     stays=lambda s, T: slice(0, s + 1),
-    room=1e-5,
+    tolerance=1e-5,
     least=1e-5,
     enough=lambda moved: moved.any(1)[1:].all(),
 ):
@@ -89,7 +89,7 @@ def _test(
             for s in steps(T):
                 for c in classes(int(labels[s])):
                     apart = off(before, model(*change(inputs, labels, s, c)))
-                    if (apart[stays(s, T)] > room).any():
+                    if (apart[stays(s, T)] > tolerance).any():
                         return False
                     moved[:, s] |= apart > least
             if not enough(moved):
@@ -156,8 +156,8 @@ tests_without(task, LEFT_OUT, _without, 1)
 for _name, _sentence, _changes in (
     ("runs_only", "Every model that raises no error passes your test. Change a label, call the model again and see which predictions change and which stay the same.", {"stays": _none, "enough": _anything}),
     # What has to stay
-    ("no_rounding", "Your test rejects a correct model whose last digits depend on later labels. Allow for rounding: torch.allclose(…, rtol=0, atol=1e-5), not torch.equal or `==`.", {"room": 0.0}),
-    ("too_much_room", "Your test passes models on which the label has a small effect: use a smaller tolerance, since rounding errors stay below 1e-5.", {"room": 0.02}),
+    ("no_rounding", "Your test rejects a correct model whose last digits depend on later labels. Allow for rounding: torch.allclose(…, rtol=0, atol=1e-5), not torch.equal or `==`.", {"tolerance": 0.0}),
+    ("too_much_room", "Your test passes models on which the label has a small effect: use a smaller tolerance, since rounding errors stay below 1e-5.", {"tolerance": 0.02}),
     ("own_label_allowed", "Your test passes models in which a step sees its own label, because you compare only the steps before the one whose label is changed. The label at t is what the model should predict at t: compare steps 0 to s, including s.", {"stays": lambda s, T: slice(0, s)}),
     ("own_place_only", "Models that see later labels pass your test because you compare only the step whose label is changed. Also compare the steps before it: 0 to s.", {"stays": lambda s, T: slice(s, s + 1)}),
     ("means_compared", "Your test passes a model in which one number grows by as much as another shrinks, because you compare means or sums over the classes. Compare the numbers one by one.", {"off": lambda before, after: (after.mean(1) - before.mean(1)).abs()}),

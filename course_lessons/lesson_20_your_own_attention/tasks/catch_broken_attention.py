@@ -18,7 +18,7 @@ from course_lessons.lesson_20_your_own_attention.tasks._attentions import (
 )
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -91,7 +91,7 @@ def _trial(
     T,
     B=3,
     masked=_random_mask,
-    same=close,
+    same=equal_up_to_rounding,
     part=lambda tensor: tensor,
     staying=lambda b, h, t: b == b,
 ):
@@ -221,7 +221,7 @@ for _name, _where, _staying in (
 _mistaken(
     "softmax_expected",
     "Your test rejects correct candidates, since it compares their weights with a softmax of scaled products. Other scores and other normalisers are also correct: check only what is promised.",
-    also=lambda on: close(masked_softmax(scaled_dot(*on.given[:2]), on.mask), on.weights),
+    also=lambda on: equal_up_to_rounding(masked_softmax(scaled_dot(*on.given[:2]), on.mask), on.weights),
 )
 _mistaken(
     "some_weight_everywhere",

@@ -9,7 +9,7 @@ import torch
 
 from course_lessons.lesson_21_gpt.tasks._decoders import LONGEST, RARE, RIGHT, WRONG
 from course_lessons.shared.candidate_tests import (
-    close,
+    equal_up_to_rounding,
     mistakes_of_comparing,
     mistakes_of_tests,
     one_case_each,
@@ -94,7 +94,9 @@ def _in_pieces(model, ids, sizes, hand_on=True):
     return torch.cat(found, 1)
 
 
-def _test(model, sentences=3, ids=_ids, sizes=SIZES, alone=True, same=close, at=slice(None), hand_on=True):
+def _test(
+    model, sentences=3, ids=_ids, sizes=SIZES, alone=True, same=equal_up_to_rounding, at=slice(None), hand_on=True
+):
     """A test like the solution's, in which things may be left out."""
     given = ids(sentences)
     try:

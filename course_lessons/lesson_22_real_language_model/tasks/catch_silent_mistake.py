@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from course_lessons.lesson_22_real_language_model.tasks._readers import LONGEST, REFERENCE, RIGHT, WRONG, V
 from course_lessons.shared.candidate_tests import (
     asking,
-    close,
+    equal_up_to_rounding,
     finite,
     mistakes_of_comparing,
     mistakes_of_one_side,
@@ -52,7 +52,7 @@ task = Task(
 one_case_each(task, RIGHT, WRONG, beside=lambda place: REFERENCE)
 
 
-def _test(read, reference, firsts=(1, 4), together=True, same=close):
+def _test(read, reference, firsts=(1, 4), together=True, same=equal_up_to_rounding):
     """A test like the solution's, in which things may be left out."""
     try:
         for first in firsts:
@@ -103,7 +103,7 @@ def _most_probable_are_the_same(right, logits):
 
 
 def _last_is_close(right, logits):
-    return right.shape == logits.shape and close(right[-1], logits[-1])
+    return right.shape == logits.shape and equal_up_to_rounding(right[-1], logits[-1])
 
 
 _mistaken(
@@ -135,7 +135,7 @@ _mistaken(
 _mistaken(
     "first_position",
     "Your test looks only at the first position of each text, so a model that is wrong from the second position on passes your test. Compare the logits after every id.",
-    same=lambda right, logits: close(right[0], logits[0]),
+    same=lambda right, logits: equal_up_to_rounding(right[0], logits[0]),
 )
 _mistaken(
     "whole_and_one_at_a_time",
@@ -151,7 +151,9 @@ def with_itself(read, reference):
     texts = [ids for ids, _ in reference]
     try:
         whole = read(texts, LONGEST)
-        return all(close(a, b) for first in (1, 4) for a, b in zip(whole, read(texts, first), strict=True))
+        return all(
+            equal_up_to_rounding(a, b) for first in (1, 4) for a, b in zip(whole, read(texts, first), strict=True)
+        )
     except Exception:
         return False
 

@@ -91,7 +91,7 @@ class Names:
         if isinstance(value, torch.Tensor):
             self._names[self._key(value)] = name
 
-    def of(self, value: object) -> str:
+    def name_of(self, value: object) -> str:
         """Return its name; "" where it has none."""
         return self._names.get(self._key(value), "") if isinstance(value, torch.Tensor) else ""
 
@@ -105,7 +105,7 @@ def of_steps(task: Task, args: tuple, discrete: bool = False) -> Iterator[StepCh
     met, names = {}, Names(task, args)
     for text, operation, operands, value in trace_steps(task.steps_function, args):
         if text not in met:  # a step of a loop comes again, and is changed wherever it comes
-            met[text] = operation, operands, [names.of(operand) for operand in operands], value
+            met[text] = operation, operands, [names.name_of(operand) for operand in operands], value
             names.add(text, value)
     sizes = sizes_of(task, args)
     for text, (operation, operands, called, value) in met.items():

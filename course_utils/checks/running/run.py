@@ -263,7 +263,7 @@ def _keeps_state(made, case):
         except BaseException as error:
             return type(error).__name__
 
-    return not trees.alike(_close, called(made.anew()), called(made))
+    return not trees.alike(_equal_up_to_rounding, called(made.anew()), called(made))
 
 
 class _AsFunction:
@@ -377,11 +377,11 @@ def _changed_paths(old, new, path=()):
     elif isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)) and len(old) == len(new):
         for place, pair in enumerate(zip(old, new, strict=True)):
             yield from _changed_paths(*pair, (*path, place))
-    elif not _same(old, new):
+    elif not _equal_exactly(old, new):
         yield path
 
 
-def _same(old, new):
+def _equal_exactly(old, new):
     try:
         if isinstance(old, torch.Tensor):
             return old.shape == new.shape and old.dtype == new.dtype and torch.equal(old.nan_to_num(), new.nan_to_num())
@@ -393,14 +393,14 @@ def _same(old, new):
 def _repeats(answer, case, candidates, first):
     """Return whether a second call with the same input gives the same value: no dropout, no state kept between calls."""
     try:
-        return trees.alike(_close, first, plain(answer(*_copy_args(case.args, candidates))))
+        return trees.alike(_equal_up_to_rounding, first, plain(answer(*_copy_args(case.args, candidates))))
     except (TimeIsUp, KeyboardInterrupt):
         raise
     except BaseException:
         return False
 
 
-def _close(a, b):
+def _equal_up_to_rounding(a, b):
     """Return whether two leaves, of what two calls gave, are equal up to rounding."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:

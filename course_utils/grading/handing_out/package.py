@@ -20,7 +20,7 @@ NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 LEFT_OUT = {"__pycache__", PUBLISHED.name}
-ANSWERS = f"{LESSONS}/answers.json"
+SOLUTIONS = f"{LESSONS}/solutions.json"
 SOLVED = ("lesson_*/exercises.py", "lesson_*/correct_answers/*")  # in the package of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
 
@@ -39,12 +39,12 @@ def package(root: Path, note: str) -> bytes:
         if path.is_file() and LEFT_OUT.isdisjoint(place.parts) and not any(map(path.match, SOLVED)):
             names[place.as_posix()] = path
     try:
-        content = {f"{FOLDER}/{name}": path.read_bytes() for name, path in names.items() if name != ANSWERS}
+        content = {f"{FOLDER}/{name}": path.read_bytes() for name, path in names.items() if name != SOLUTIONS}
     except OSError as error:
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
         ) from None
-    content[f"{FOLDER}/{ANSWERS}"] = _notes_for_answers(note)
+    content[f"{FOLDER}/{SOLUTIONS}"] = _notes_for_solutions(note)
     if own := catalogue.own_mistakes():  # changed solutions, since there is no solution to change
         content[f"{FOLDER}/{LESSONS}/{PACKED}"] = packed(own).encode()
     content[f"{FOLDER}/{LESSONS}/{CHANGED}"] = gzip.compress(json.dumps(_changed_solutions()).encode(), mtime=0)
@@ -67,5 +67,5 @@ def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:
     return archive.getvalue()
 
 
-def _notes_for_answers(note):
-    return json.dumps(dict.fromkeys(catalogue.answers(), f"# {note}"), indent=1).encode()
+def _notes_for_solutions(note):
+    return json.dumps(dict.fromkeys(catalogue.solutions(), f"# {note}"), indent=1).encode()

@@ -162,13 +162,13 @@ def _by_student(entries, roster):
     sharing, claims = defaultdict(set), defaultdict(set)
     for platform in platforms:
         sharing[_letters(platform.who)].add(platform.number)
-        claims[known.of(platform)].add(platform.number)
+        claims[known.student_of(platform)].add(platform.number)
     # By the student on the roster, by a platform's name and number, or by the name as it is in the folder.
     raw = defaultdict(list)
     for entry in entries:
         platform, student = platform_of[entry], by_path[entry]
         if student is None and platform:
-            named = known.of(platform)
+            named = known.student_of(platform)
             alone = len(claims[named]) == 1 and named not in handed_in_by_path
             student = named if known.by_number(platform) or alone else None
         if student is not None:
@@ -218,7 +218,7 @@ class RosterIndex:
         turned = [(spelt, s) for s, p in roster.items() for spelt in _turned(p) - borne]
         self.names = unambiguous(exact + turned)
 
-    def of(self, platform):
+    def student_of(self, platform):
         """Return the student whom number and name tell, or one of them; None where they tell two."""
         number, name = self.by_number(platform), self.names.get(_letters(platform.who))
         if name and not number and platform.name == "Canvas" and _other(self.roster[name], "canvas_id"):

@@ -68,7 +68,7 @@ def _imports_of(*modules):
 
 
 SUSPICIOUS = {  # what no honest answer needs
-    r"course_lessons\b|course_utils\s*\.\s*(grading|checks|learner|authoring)|answers\.json": "names the course's own tasks or checks",
+    r"course_lessons\b|course_utils\s*\.\s*(grading|checks|learner|authoring)|solutions\.json": "names the course's own tasks or checks",
     r"\bctypes\b|\bcffi\b": "calls the operating system directly",
     r"_getframe|\b[gs]et(?:profile|trace)\b|\bgc\s*\.\s*get_|\binspect\s*\.\s*(stack|currentframe)|__traceback__|tb_frame|f_back|f_locals": "looks into other frames",
     r"__closure__|cell_contents|_exchange\b": "looks into the functions that it is given",
@@ -231,11 +231,13 @@ class Grader:
         exercises = catalogue.by_lesson()[notebook.lesson]
         requests = [self._request(task, notebook.cells) for task in exercises]
         questions = () if self._questions is None else catalogue.questions_of(notebook.lesson)
-        results = list(self.sandbox.answers(notebook.cells, requests))
+        results = list(self.sandbox.run_notebook(notebook.cells, requests))
         self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.sandbox.left)
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
         verdicts = tuple(self._verdict(task, answer, notebook) for task, answer in zip(exercises, answers, strict=True))
-        verdicts += tuple(self._question_verdict(each, self.sandbox.answered.get(each.id)) for each in questions)
+        verdicts += tuple(
+            self._question_verdict(each, self.sandbox.question_replies.get(each.id)) for each in questions
+        )
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
         ended = [a.died and not a.is_late for a in answers]  # those that are late, the sandbox ends itself
         suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
@@ -320,7 +322,7 @@ class Grader:
         return report
 
     def _question_verdict(self, question, pair):
-        """Return the Verdict on what a notebook says to a question: (answer, seed of the options' order), or None.
+        """Return the Verdict on what a notebook says to a question: (reply, seed of the options' order), or None.
 
         Only letters for the order that was handed out count: those for another one may come from anywhere.
         """
@@ -328,7 +330,7 @@ class Grader:
             wanted = "a letter" if isinstance(question, catalogue.Question) else "a number"
             message = f'The notebook holds no `check("{question.id}", …)` with {wanted} as its answer.'
             return Verdict(question.id, "missing", message=message)
-        answer, seed = pair
+        reply, seed = pair
         if isinstance(question, catalogue.Question) and (type(seed), seed) != (int, self._questions):
             message = (
                 "Its options stood in another order than in the notebook that was handed out: keep "
@@ -336,14 +338,14 @@ class Grader:
             )
             return Verdict(question.id, "not run", message=message)
         with time_limit(SECONDS_OF_JUDGE), policy.limited_memory(MEMORY_OF_JUDGE):
-            judged = question.judge(answer, self._questions)
+            judged = question.judge(reply, self._questions)
         return Verdict(
             question.id,
             judged.state,
             "value" if judged.chosen else "",
             judged.chosen,
             message=judged.message[:MESSAGE_AT_MOST],
-            code=repr(answer)[:80],
+            code=repr(reply)[:80],
         )
 
 

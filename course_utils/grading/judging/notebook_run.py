@@ -55,7 +55,7 @@ class AnswerRequest(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerResult:
     """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up."""
 
     state: str
@@ -109,7 +109,7 @@ class NotebookRun:
 
     def __init__(self, sandbox, cells: list[str]):
         self.budget = TimeBudget(sandbox.limits)
-        self.answered = {}  # {question's id: (answer, seed)}
+        self.question_replies = {}  # {question's id: (reply, seed)}
         self.odd = []  # what cells and answers did to their process, in sentences
         self._sandbox, self._limits, self._cells = sandbox, sandbox.limits, cells
         self._process, self._deaths = None, 0  # the ProcessPosition of the process that is alive, and how many died
@@ -120,8 +120,8 @@ class NotebookRun:
         # {task: (the last cell that checked it, after how many of its statements; None for all)}, as the cells say
         self._checked = {}
 
-    def answers(self, requests: list[AnswerRequest]) -> list[Answer]:
-        """Return an Answer for each task; by then every cell has run.
+    def run_answers(self, requests: list[AnswerRequest]) -> list[AnswerResult]:
+        """Return an AnswerResult for each task; by then every cell has run.
 
         Tasks that are offered the same share a process, which goes from cell to cell. Where it calls a task's stub, the answer further below
         runs in a new process, which has not met the inputs.
@@ -163,7 +163,7 @@ class NotebookRun:
         return stubs
 
     def _as_checked(self, request, answer):
-        """Return the Answer as the notebook's own check saw it, which the cells' text may not tell: under another name, in a loop, or with
+        """Return the AnswerResult as the notebook's own check saw it, which the cells' text may not tell: under another name, in a loop, or with
         statements below the check in its cell. Where there is none, the `answer` that was found by the text counts."""
         place, statements = self._checked.get(request.task, (request.checked, None))
         if answer.state == "not run" or (place, statements) == (request.checked, None):
@@ -178,13 +178,13 @@ class NotebookRun:
         """Return what comes of an answer after a cell, or after so many of its statements; of a test over candidates, on its first case."""
         began = time.monotonic()
         if not self._go_to(place, request.offers, statements):
-            return Answer("not run", place=place)
+            return AnswerResult("not run", place=place)
         first = request.rerun.first or CandidateCase(0, request.cases, request.candidate)
         answer = self._answer(request, place, first.cases, first.candidate)
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _confirmed(self, request, answer, statements=None):
-        """Return the Answer of a test over candidates to all cases, given the one to its first case; any other Answer as it is.
+        """Return the AnswerResult of a test over candidates to all cases, given the one to its first case; any other AnswerResult as it is.
 
         First the test judges some candidates in processes that have met no others. This comes first because a process that has met all
         of them could tell later ones what it found, for example by when it ends. What it gets wrong there counts.
@@ -200,13 +200,13 @@ class NotebookRun:
             self._end()
             there = self._go_to(place, request.offers, statements)
         began = time.monotonic()
-        whole = self._answer(request, place, request.cases, request.candidate) if there else Answer("not run")
+        whole = self._answer(request, place, request.cases, request.candidate) if there else AnswerResult("not run")
         self._end()
         whole = replace(whole, seconds=answer.seconds + time.monotonic() - began, place=place)
         return self._with_outcome_alone(request, whole, *misjudged) if misjudged else whole
 
     def _with_outcome_alone(self, request, answer, number, outcome):
-        """Return the Answer with the outcome that one case had in a process of its own, unless it misjudges a candidate anyway."""
+        """Return the AnswerResult with the outcome that one case had in a process of its own, unless it misjudges a candidate anyway."""
         outcomes = list(answer.outcomes) if isinstance(answer.outcomes, list) else []
         verdicts = request.rerun.verdicts
         if len(outcomes) != len(verdicts):
@@ -214,7 +214,7 @@ class NotebookRun:
         if any(_says(each, not right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None):
             return answer
         if outcome is None:
-            return Answer("not run", place=answer.place)
+            return AnswerResult("not run", place=answer.place)
         self.odd.append(f"{request.name} judges a candidate differently when it has met no other")
         outcomes[number] = outcome
         return replace(answer, outcomes=outcomes if outcome.status in GO_ON else outcomes[: number + 1])
@@ -240,11 +240,11 @@ class NotebookRun:
         """Return what comes of an answer to these cases, in the process that has come to this place."""
         seconds = min(self._limits.seconds, self.budget.left)
         if seconds <= 0:
-            return Answer("not run")
+            return AnswerResult("not run")
         task = request.task if place == request.checked else None
         answer = self._answer_within(seconds, request, task, cases, candidate)
         if seconds < self._limits.seconds and answer.is_late:
-            return Answer("not run")  # with all of an answer's time it might have ended
+            return AnswerResult("not run")  # with all of an answer's time it might have ended
         return answer
 
     def _answer_within(self, seconds, request, task, cases, candidate):
@@ -253,14 +253,14 @@ class NotebookRun:
             reply = self._ask(run, seconds, cases, candidate)
             if "no answer" in reply:
                 state, shown = reply["no answer"]
-                return Answer(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)
+                return AnswerResult(state if isinstance(state, str) and state in NO_ANSWER else "value", shown)
             if reply.get("unwatched") is True:
                 self.odd.append(f"{request.name} ended the watch over what it calls")
-            return Answer("outcomes", None, reply.get("outcomes"))
+            return AnswerResult("outcomes", None, reply.get("outcomes"))
         except (*NO_REPLY, TypeError, ValueError) as error:
             status = "timeout" if isinstance(error, protocol.Late) else "stopped"
             how = self._end_and_explain(error, seconds)
-            return Answer("outcomes", None, [Outcome(status, seconds=seconds)], died=how)
+            return AnswerResult("outcomes", None, [Outcome(status, seconds=seconds)], died=how)
 
     # The process.
 
@@ -338,16 +338,16 @@ class NotebookRun:
             if not isinstance(error, protocol.Late):
                 self.odd.append(f"Cell {number + 1}: {self._failures[number]}")
             return False
-        self._note_answers(outcome.get("answered"))
+        self._note_question_replies(outcome.get("question_replies"))
         if not again:
             self._note_checks(number, outcome.get("checked"))
         self._note_failure(number, outcome, again, seconds)
         return True
 
-    def _note_answers(self, answered):
-        """Keep how a cell has answered questions, as far as it may be an answer."""
-        pairs = answered.items() if isinstance(answered, dict) else ()
-        self.answered.update(
+    def _note_question_replies(self, replies):
+        """Keep what a cell has replied to questions, as far as it may be a reply."""
+        pairs = replies.items() if isinstance(replies, dict) else ()
+        self.question_replies.update(
             {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
         )
 

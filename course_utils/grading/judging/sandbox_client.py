@@ -22,7 +22,7 @@ from course_utils.checks.running.contract import pack
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.data.download import REGISTRY, cache_folder, named_mirror
 from course_utils.grading.judging.budget import Limits
-from course_utils.grading.judging.notebook_run import Answer, AnswerRequest, NotebookRun
+from course_utils.grading.judging.notebook_run import AnswerRequest, AnswerResult, NotebookRun
 from course_utils.grading.sandbox import policy, protocol
 from course_utils.grading.sandbox.fork_server import ENDED, STARTED
 
@@ -50,7 +50,7 @@ class SandboxClient:
         self.peak = 0  # bytes: the largest process so far
         # Of the latest notebook:
         self.odd = []  # what its cells and answers did to their process, in sentences
-        self.answered = {}  # {question's id: (answer, seed)}, as its process says: short scalars
+        self.question_replies = {}  # {question's id: (reply, seed)}, as its process says: short scalars
         self.left = 0.0  # seconds of its time that it has not used
         self._server = self._control = self._pipes = self._pid = None
 
@@ -214,7 +214,7 @@ class SandboxClient:
 
     # One notebook.
 
-    def answers(self, cells: list[str], requests: list[AnswerRequest]) -> Iterator[Answer | str]:
+    def run_notebook(self, cells: list[str], requests: list[AnswerRequest]) -> Iterator[AnswerResult | str]:
         """Run a notebook's cells, and each answer after the cell where it belongs.
 
         Args:
@@ -222,13 +222,13 @@ class SandboxClient:
             requests: one for each task.
 
         Yields:
-            One sentence (str) for each cell that failed and for time that was used up, and one Answer for each task, in order. How the
-            cells have answered questions is then in `answered`.
+            One sentence (str) for each cell that failed and for time that was used up, and one AnswerResult for each task, in
+            order. What the cells have replied to questions is then in `question_replies`.
         """
-        run, self.answered, self.odd = NotebookRun(self, cells), {}, []
+        run, self.question_replies, self.odd = NotebookRun(self, cells), {}, []
         try:
-            answers = run.answers(requests)
-            self.answered, self.odd, self.left = run.answered, run.odd, max(0.0, run.budget.left)
+            answers = run.run_answers(requests)
+            self.question_replies, self.odd, self.left = run.question_replies, run.odd, max(0.0, run.budget.left)
             yield from run.failed()
             yield from answers
         finally:

@@ -6,7 +6,7 @@ Here: what `statistics` counted, sorted and chosen for the page. Not here: the p
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from course_utils.checks.catalogue import answers
+from course_utils.checks.catalogue import solutions
 from course_utils.grading.ingest.written_answers import Written
 from course_utils.grading.reports import statistics
 from course_utils.grading.reports.markup import anchor, sentence, template, with_code
@@ -119,7 +119,7 @@ def _shown(row, mistake):
 
 def _groups(rows):
     """Return a Listing of what the same people share, task after task, as (task, group); who shares most comes first."""
-    own, together = answers(), {}
+    own, together = solutions(), {}
     for row in rows:
         for group in row.groups(own.get(row.task.id, "")):
             together.setdefault((group.count, *sorted(group.people)), []).append((row, group))

@@ -157,13 +157,13 @@ def answer(query, key, value, mask):
 
 def rehearse(offered: stand_ins.Offers) -> None:
     """Run an answer as learners' are run. What runs for the first time is slow, and in a fork everything would."""
-    answers = Answers(None, None, offered)
+    process = NotebookProcess(None, None, offered)
     sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 6))
     for gradient in (False, True) * 10:
         args = [torch.randn(size) for size in sizes]
         cases = [Case("", (*args, torch.rand(2, 3, 5) < 0.5), gradient)]
-        answers._run_cell(1, REHEARSAL, 10, 10)
-        unpack(pack(answers._run_answer(None, "answer", 10, unpack(pack(cases)))))
+        process._run_cell(1, REHEARSAL, 10, 10)
+        unpack(pack(process._run_answer(None, "answer", 10, unpack(pack(cases)))))
 
 
 def use_huge_pages() -> None:
@@ -194,7 +194,7 @@ def _replace_check_modules():
     learner, module = sys.modules["course_utils.learner"], sys.modules["course_utils.learner.notebook"]
     learner.notebook, learner.__path__ = module, []
     sys.modules["course_utils.models.attention_properties"].PROMISES = {}
-    module.given, module.answers, module.just_given = {}, {}, []
+    module.given, module.question_replies, module.just_given = {}, {}, []
 
     def check(task_id=None, answer=None, seed=None, *more, **unknown):
         if callable(task_id):  # check(softmax)
@@ -203,8 +203,8 @@ def _replace_check_modules():
             module.given[task_id[:SAID_AT_MOST]] = answer
             module.just_given.append(task_id[:SAID_AT_MOST])
         answer = answer[:SAID_AT_MOST] if isinstance(answer, str) else _as_number(answer)
-        if isinstance(task_id, str) and answer is not None and len(module.answers) < SAID_AT_MOST:
-            module.answers[task_id[:SAID_AT_MOST]] = answer, seed
+        if isinstance(task_id, str) and answer is not None and len(module.question_replies) < SAID_AT_MOST:
+            module.question_replies[task_id[:SAID_AT_MOST]] = answer, seed
         return types.SimpleNamespace(state="not attempted", mistake=None, kind=None, message="")
 
     module.check = check
@@ -256,7 +256,7 @@ def _run_child(requests, replies, layers, memory, cpu_seconds, offered):
         os.dup2(replies, 4)
         os.closerange(5, 64)
         policy.lock_child(layers, memory, cpu_seconds)
-        Answers(3, 4, offered).serve()
+        NotebookProcess(3, 4, offered).serve()
     finally:
         os._exit(0)
 
@@ -273,7 +273,7 @@ def _display(*objects, **options):
     print(*objects)
 
 
-class Answers:
+class NotebookProcess:
     """A notebook's names, and the requests about them."""
 
     def __init__(self, requests, replies, offered):
@@ -325,8 +325,8 @@ class Answers:
 
         Returns:
             {"failed": what stopped it first, "" for nothing, "late": whether its time was up, "missed": whether it used what was not
-            offered, "answered": how questions were answered so far, "checked": {task: after how many statements the cell has checked it
-            last; None where nothing but expressions came after}}.
+            offered, "question_replies": what has been replied to questions so far, "checked": {task: after how many statements
+            the cell has checked it last; None where nothing but expressions came after}}.
         """
         name, outcome, rest, checked = f"cell {number}", {"failed": "", "late": False}, [], {}
         given = sys.modules["course_utils.learner.notebook"].just_given
@@ -354,8 +354,8 @@ class Answers:
                 with contextlib.suppress(Exception):
                     if isinstance(node, DEFINITIONS):
                         self._run_statement(node, name)
-        answered = plain(sys.modules["course_utils.learner.notebook"].answers)
-        return outcome | {"missed": self._offered.missed, "answered": answered, "checked": checked}
+        question_replies = plain(sys.modules["course_utils.learner.notebook"].question_replies)
+        return outcome | {"missed": self._offered.missed, "question_replies": question_replies, "checked": checked}
 
     def _run_statement(self, node, name):
         """Run one statement of a cell, which may await something, as in a notebook."""
