@@ -64,6 +64,7 @@ def test_several_changes_are_made_at_once():
     "change, said",
     [
         ("scores.softmax(0) -> scores", "nothing in the solution is like `scores.softmax(0)`"),
+        ("scores.softmax(-1) -> pass", "`scores.softmax(-1) -> pass` puts a statement in place of a part of a line"),
         ("softmax(-1", "`softmax(-1` is no change: write `old -> new`, or `name := value`"),
         ("scores.softmax( -> scores", "`scores.softmax(` in `scores.softmax( -> scores` is not Python"),
         ("length := 3", "`length := 3` changes no argument: there are query, key, mask"),
