@@ -48,6 +48,13 @@ def test_changed_changes_a_line_and_adds_the_imports_it_needs(change, line):
     assert "import math" not in made
 
 
+def test_a_call_that_is_a_statement_becomes_several():
+    made = changed(
+        "def f(kept, x):\n    kept.append(x)\n    return kept", ["kept.append(x) -> kept.append(x); x = None"]
+    )
+    assert made.splitlines()[1:] == ["    kept.append(x)", "    x = None", "    return kept"]
+
+
 def test_several_changes_are_made_at_once():
     made = changed(SOLUTION, ["query -> key", "key -> query", "_.softmax(-1) -> _"])
     assert "    scores = key @ query.mT" in made and made.endswith("return scores\n")
@@ -57,6 +64,7 @@ def test_several_changes_are_made_at_once():
     "change, said",
     [
         ("scores.softmax(0) -> scores", "nothing in the solution is like `scores.softmax(0)`"),
+        ("scores.softmax(-1) -> pass", "`scores.softmax(-1) -> pass` puts a statement in place of a part of a line"),
         ("softmax(-1", "`softmax(-1` is no change: write `old -> new`, or `name := value`"),
         ("scores.softmax( -> scores", "`scores.softmax(` in `scores.softmax( -> scores` is not Python"),
         ("length := 3", "`length := 3` changes no argument: there are query, key, mask"),

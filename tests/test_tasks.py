@@ -8,7 +8,7 @@ import pytest
 import sampling
 import torch
 from correct_answers import CORRECT
-from tasks import TASKS, as_answer, judge_answer, judge_briefly, solution_of
+from tasks import TASKS, answer_of, as_answer, judge_answer, judge_briefly, solution_of
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
@@ -32,6 +32,11 @@ def expected_at_first(task):
 
 # Of scaled_dot_product_attention. Before, it had NaN in rows of a mask without a True, which is no right answer.
 ZEROS_IN_EMPTY_ROWS = pytest.mark.skipif(torch.__version__ < "2.5", reason="needs torch 2.5")
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS.values() if task._solution], ids=lambda task: task.id)
+def test_a_solution_that_a_tasks_text_shows_is_correct(task):
+    assert judge_answer(task, answer_of(task.id, task._solution)).state == "passed"
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -93,7 +93,8 @@ class _Replacing(ast.NodeTransformer):
     def visit(self, node):
         for old, new, change in self.patterns:
             bound, assigned = {}, isinstance(getattr(node, "ctx", None), ast.Store)
-            if not assigned and _matches(old, node, bound):
+            of_statement = isinstance(node, ast.Expr) and any(isinstance(part, ast.stmt) for part in new)
+            if not assigned and _matches(old, node.value if of_statement else node, bound):
                 self.used.add(change)
                 inside = {name: self.visit(copy.deepcopy(part)) for name, part in bound.items()}
                 made = [_Filling(inside).visit(copy.deepcopy(part)) for part in new]
@@ -101,6 +102,8 @@ class _Replacing(ast.NodeTransformer):
                     return made
                 if isinstance(node, ast.stmt):
                     return [ast.Expr(part) if isinstance(part, ast.expr) else part for part in made]
+                if isinstance(node, ast.expr) and isinstance(made[0], ast.stmt):
+                    raise CourseError(f"`{change}` puts a statement in place of a part of a line")
                 return made[0] if made else None
         return super().generic_visit(node)
 

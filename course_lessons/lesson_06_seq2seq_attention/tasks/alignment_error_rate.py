@@ -5,7 +5,6 @@ from operator import add, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import EDGE
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
@@ -17,15 +16,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=15,
-    hints=(
-        "Three sets of pairs are compared: the links given by the weights, one for each target word; the sure pairs; and the possible pairs, which include all sure ones. A set holds each pair once, and `&` returns what two sets have in common.",
-        (
-            "Take 3 target words whose most attended source words are 0, 0 and 2: the links are (0, 0), (0, 1) and (2, 2). Let (0, 0) and (1, 1) be sure and (2, 2) possible. One link is sure: (0, 0). Two links are possible: (0, 0), since a sure pair is also possible, and "
-            "(2, 2). There are 3 links and 2 sure pairs. The rate is 1 - (1 + 2) / (3 + 2) = 0.4."
-        ),
-        "links = the set of (position of the largest weight of row t, t) for all t; sure = the set of the sure pairs; possible = the set of the possible ones, plus all of sure; return 1 minus (number of links in sure + number of links "
-        "in possible) divided by (number of links + number of sure pairs).",
-    ),
+    home=__name__,
     partial=EDGE,
 )
 
@@ -71,22 +62,16 @@ def _(draw):
     yield Case("200 words", _drawn(draw, 200, 17), edge=True)
 
 
-LINKS, SURE, POSSIBLE = "the links", "the set of the sure pairs", "the set of the possible pairs"
-IN_SURE, IN_POSSIBLE = "the number of sure links", "the number of possible links"
-AGREEING, PAIRS = "the sum of the two", "the number of links"
-SHARE = "the quotient"
-
-
 @task.steps
 def _(weights, sure, possible):
-    links = yield LINKS, _links, weights
-    sure = yield SURE, set, sure
-    possible = yield POSSIBLE, lambda sure, possible: sure | set(possible), sure, possible
-    in_sure = yield IN_SURE, _number_in, links, sure
-    in_possible = yield IN_POSSIBLE, _number_in, links, possible
-    agreeing = yield AGREEING, add, in_sure, in_possible
-    pairs = yield PAIRS, add, len(links), len(sure)
-    share = yield SHARE, truediv, agreeing, pairs
+    links = yield "the links", _links, weights
+    sure = yield "the set of the sure pairs", set, sure
+    possible = yield "the set of the possible pairs", lambda sure, possible: sure | set(possible), sure, possible
+    in_sure = yield "the number of sure links", _number_in, links, sure
+    in_possible = yield "the number of possible links", _number_in, links, possible
+    agreeing = yield "the sum of the two", add, in_sure, in_possible
+    pairs = yield "the number of links", add, len(links), len(sure)
+    share = yield "the quotient", truediv, agreeing, pairs
     rate = yield "the error rate", sub, 1, share
     return rate
 
@@ -97,48 +82,3 @@ def _links(weights):
 
 def _number_in(links, pairs):
     return len(links & pairs)
-
-
-# The links
-
-task.changed_each(
-    ("places_from_one", "You count positions from 1, but the pairs count them from 0.", {LINKS: lambda weights: {(s + 1, t + 1) for s, t in _links(weights)}}),
-    ("all_of_equals", "If several source words share the largest weight, you link all of them. Link only the first.", {LINKS: lambda weights: {(s, t) for t, s in (weights == weights.amax(1, keepdim=True)).nonzero().tolist()}}),
-)  # fmt: skip
-task.changed(
-    "pairs_turned",
-    "Your pairs are the wrong way round: they should be (source, target), so the position of the largest weight comes first and the row second.",
-    {LINKS: lambda weights: {(t, s) for s, t in _links(weights)}},
-)
-task.changed(
-    "columns",
-    "You link each source word with the target word that attends to it most, along the columns. Link each target word, a row, with the source word that has its largest weight.",
-    {LINKS: lambda weights: {(s, t) for t, s in _links(weights.T)}},
-)
-task.changed(
-    "nothing_agrees",
-    "Your rate is always 1, as if no link agreed with any pair. That happens if the positions in the links are tensors: a set finds a tensor only if it is the very same object. Turn them into Python numbers with `.tolist()` or `int(…)`.",
-    {AGREEING: lambda in_sure, in_possible: 0},
-)
-
-# What is counted
-
-task.changed_each(
-    ("sure_not_possible", "A sure pair that is not listed among the possible ones does not count as possible. A sure pair is also possible: join the two sets.", {POSSIBLE: lambda sure, possible: set(possible)}),
-    ("counted_once", "In your rate, a sure link counts once. It is also possible, so it counts in both numbers: among the sure and among the possible links.", {AGREEING: lambda in_sure, in_possible: in_possible}),
-    ("duplicates_count", "In your rate, a sure pair listed twice counts twice in the number of sure pairs. Each pair counts once: turn the list into a set before you count.", {PAIRS: lambda links, n, *, sure: links + len(sure)}),
-    ("divided_by_possible", "You divide by the number of links and possible pairs. Divide by the number of links and sure pairs.", {PAIRS: lambda links, n, *, done: links + len(done[POSSIBLE])}),
-    ("possible_unused", "The possible pairs have no effect: you use the sure ones instead. A link that is possible but not sure is not an error: it counts once in the numerator.", {POSSIBLE: left_out}),
-)  # fmt: skip
-task.changed(
-    "all_taken_for_sure",
-    "You do not distinguish between sure and possible pairs. Of the pairs, only the sure ones count in the denominator, and a link that is possible but not sure counts once in the numerator.",
-    {"sure": lambda sure, *, possible: [*sure, *possible]},
-)
-
-
-task.changed(
-    "no_sure_is_perfect",
-    "If no pair is sure, you return 0, as if nothing could be wrong. The formula still holds: a link that is not possible is an error.",
-    {"result": lambda rate, *, sure: rate if sure else 0.0},
-)

@@ -5,11 +5,9 @@ from operator import matmul, mul
 import torch
 
 from course_lessons.lesson_06_seq2seq_attention.tasks import _looking
-from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, MASKED, SCORES, WEIGHTS
-from course_lessons.shared.mask_mistakes import filled
+from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, SCORES
 from course_lessons.shared.padding_mistakes import summed, without_garbage
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
@@ -21,15 +19,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "This attention step is like Bahdanau's with a different score: there is one matrix between state and annotation, and no hidden layer. What is new comes afterwards: context and state are concatenated, and one layer turns the result into features.",
-        (
-            "Take the state [1], two annotations [0] and [ln 3] ≈ [1.0986], and W = [[1]]. The scores are 1·1·0 = 0 and 1·1·1.0986 = 1.0986. Their exponentials are 1 and 3, so the weights are 0.25 and 0.75, and the context is 0.75·1.0986 = 0.8240. "
-            "With W_c = [[1, -1]] the features are tanh(1·0.8240 - 1·1) = -0.1742: the context's part of W_c comes first."
-        ),
-        "annotations = zeros where the mask is False; scores = (state times weight) as B×1×E, times annotations, summed over E, B×S; put -inf where the mask is False; weights = softmax over S, zeros instead of NaN in empty "
-        "rows; context = weights as B×S×1 times annotations, summed over S; return tanh of (context and state side by side, times weight_c transposed), and the weights.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 _looking.properties(task)
@@ -65,48 +55,14 @@ def _(draw):
     )
 
 
-QUERY, PRODUCTS = "the product of state and weight", "the products with the annotations"
-BOTH, FEATURES = "context and state side by side", "the features"
-
-
 @task.steps
 def _(state, annotations, mask, weight, weight_c):
     annotations = yield CLEAN, without_garbage, annotations, mask
-    query = yield QUERY, matmul, state, weight
-    products = yield PRODUCTS, mul, query[:, None], annotations
+    query = yield "the product of state and weight", matmul, state, weight
+    products = yield "the products with the annotations", mul, query[:, None], annotations
     scores = yield SCORES, lambda products: products.sum(-1), products
     context, weights = yield from _looking.looking(scores, annotations, mask)
-    both = yield BOTH, lambda c, s: torch.cat([c, s], -1), context, state
+    both = yield "context and state side by side", lambda c, s: torch.cat([c, s], -1), context, state
     sums = yield "the product of both and weight_c", matmul, both, weight_c.mT
-    features = yield FEATURES, torch.tanh, sums
+    features = yield "the features", torch.tanh, sums
     return features, weights
-
-
-_looking.look_mistakes(task)
-task.changed(
-    "masked_with_zeros",
-    "Masked scores become 0 or nearly 0 (-1e-9 is a tiny number, not a very negative one). exp(0) = 1 is a weight like any other. Use -inf.",
-    {CLEAN: left_out, MASKED: filled(0.0), WEIGHTS: left_out},
-)
-task.changed(
-    "state_first",
-    "State and context are concatenated in the wrong order. The first E columns of W_c belong to the context and the last H to the state: [c; s].",
-    {BOTH: lambda context, state: torch.cat([state, context], -1)},
-)
-task.changed(
-    "context_unused",
-    "The context has no effect on the features: they come from the state alone, so the decoder ignores what it has seen. Concatenate the context and the state.",
-    {BOTH: lambda context, state, *, right: right(0 * context, state)},
-)
-task.changed(
-    "state_lined_up_with_words",
-    "The state's part has no axis for the words, so it is multiplied position by position. With several sentences, that runs only if B = S, and then pairs position i with the state of sentence i. Give it an axis in the middle, B×1×E.",
-    {PRODUCTS: lambda query, annotations: query[:, 0] * annotations},
-)
-task.changed_each(
-    ("no_tanh", "tanh is missing around the features: each should lie between -1 and 1.", {FEATURES: left_out}),
-    ("with_relu", "Your features go through ReLU. The formula uses tanh.", {FEATURES: torch.relu}),
-    ("scaled", "You divide the scores by √E. Only the scaled dot product is divided like this: leave these scores as they are.", {SCORES: lambda products: products.sum(-1) / products.shape[-1] ** 0.5}),
-    ("context_returned", "You return the context. One step is missing: the features are tanh(W_c [c; s]).", {"result": lambda features, weights, *, done: (done["the context"], weights)}),
-    ("order_swapped", "You return the weights first. Return the features first.", {"result": lambda features, weights: (weights, features)}),
-)  # fmt: skip

@@ -20,16 +20,7 @@ task = Task(
     importance=5,
     minutes=25,
     offers=("models.minimal.bahdanau_step", "models.minimal.gru_step"),
-    hints=(
-        "Each step needs the previous state, so go through the words one after another. A step first attends with the current state, and then lets the GRU compute the next state from the word and the context. Keep the results of each step, and stack them at the end.",
-        (
-            "Take widths of 1, the words 1 and 2, the first state 0, and a source of one annotation, 3, so that every weight is 1 and every context 3. Suppose the GRU's gates are both 0.5 and its candidate is tanh of word minus context, so that a step gives "
-            "0.5·tanh(word - context) + 0.5·state. The first step reads 1 and 3 and starts from the state 0: it gives 0.5·tanh(-2) = -0.4820. The second reads 2 and 3 and starts from -0.4820: it gives 0.5·tanh(-1) - 0.2410 = -0.6218. The states are -0.4820 and -0.6218, the "
-            "weights 1 and 1."
-        ),
-        "states, weights = [], []; for each t: context, shares = attention with the current state; state = the GRU's step of (words[:, t] and context side by side) and that state; append state to states and shares to weights; "
-        "return both lists stacked along axis 1.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -79,19 +70,16 @@ def _(draw):
     yield Case("200 words", (0.5 * long[0], *long[1:8], 0.25 * long[8], *long[9:]), edge=True)
 
 
-SHARES, SEEN, READ, NEXT = "the weights", "the context", "word and context side by side", "the next state"
-
-
 @task.steps
 def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_hh, bias_ih, bias_hh):
     gru = weight_ih, weight_hh, bias_ih, bias_hh
     clean, steps = without_garbage(annotations, mask), []
     for word in words.unbind(1):
         look = lambda state: minimal.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
-        shares = yield SHARES, look, state
-        context = yield SEEN, summed, shares, clean
-        read = yield READ, _side_by_side, word, context
-        state = yield NEXT, lambda read, state: minimal.gru_step(read, state, *gru), read, state
+        shares = yield "the weights", look, state
+        context = yield "the context", summed, shares, clean
+        read = yield "word and context side by side", _side_by_side, word, context
+        state = yield "the next state", lambda read, state: minimal.gru_step(read, state, *gru), read, state
         kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
         steps.append(kept)
     states, weights = zip(*steps, strict=True)
@@ -100,105 +88,3 @@ def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_
 
 def _side_by_side(word, context):
     return torch.cat([word, context], 1)
-
-
-# The state
-
-LOOKS_WITH_FIRST = {SHARES: lambda now, *, state, right: right(state)}
-GOES_ON_FROM_FIRST = {NEXT: lambda read, now, *, state, right: right(read, state)}
-task.changed(
-    "query_frozen",
-    "Every step uses the first state as its query, so all words attend to the same positions. Use the state just before each word.",
-    LOOKS_WITH_FIRST,
-)
-task.changed(
-    "state_never_updated",
-    "Every step starts from the first state, so the earlier words are lost. Replace the old state with the new one: the next step uses it as its query and continues from it.",
-    LOOKS_WITH_FIRST | GOES_ON_FROM_FIRST,
-)
-task.changed(
-    "gru_from_first",
-    "At every step, the GRU continues from the first state. Let it continue from the state of the previous step, which is also your query.",
-    GOES_ON_FROM_FIRST,
-)
-
-
-def _cut(now, first):
-    return now if now is first else now.detach()
-
-
-task.changed(
-    "state_detached",
-    "The values are right, but no gradient passes from a step to the previous one, because the state is detached on the way. The weights then learn only what helps in the same step. Leave `.detach()` out.",
-    {
-        SHARES: lambda now, *, state, right: right(_cut(now, state)),
-        NEXT: lambda read, now, *, state, right: right(read, _cut(now, state)),
-    },
-)
-
-# What is read
-
-task.changed(
-    "context_first",
-    "The GRU reads the context before the word. The first D columns of weight_ih belong to the word: [word; context].",
-    {READ: lambda word, context: _side_by_side(context, word)},
-)
-task.changed(
-    "context_unused",
-    "The context has no effect on the states: the decoder ignores what it has seen, so what it writes has nothing to do with the source. Let the GRU read the word and the context side by side.",
-    {READ: lambda word, context: _side_by_side(word, 0 * context)},
-)
-SHIFTED = "The words have already been shifted, as in 05.shift_right: at step t, read word t."
-task.changed(
-    "shifted_again",
-    f"Each step reads the previous step's word, and the first step reads zeros. {SHIFTED}",
-    {"words": lambda words: torch.cat([torch.zeros_like(words[:, :1]), words[:, :-1]], 1)},
-)
-
-# The look
-
-
-def _seen_after_the_step_before(shares, annotations, *, done):
-    """The context, and zeros in the first step, before which nothing was seen."""
-    return summed(shares if NEXT in done else 0 * shares, annotations)
-
-
-def _next_looks(states, weights, *, annotations, mask, weight_s, weight_h, v):
-    """The states, with the weights of looks with these states."""
-    looks = [minimal.bahdanau_step(state, annotations, mask, weight_s, weight_h, v)[1] for state in states.unbind(1)]
-    return states, torch.stack(looks, 1)
-
-
-task.changed(
-    "looks_after",
-    "Your first step reads zeros, and your weights are one step ahead: you attend after the step, with the state that has read the word. Here, a step attends first, with the state before it, and the GRU reads that context.",
-    {SEEN: _seen_after_the_step_before, "result": _next_looks},
-)
-task.changed_each(
-    ("weights_of_the_next_look", "The states are right, but the weights are one step ahead: they are computed with the new state. Return the weights from which the step's own context was computed.", {"result": _next_looks}),
-    ("mask_unused", "You attend to all positions of the source, including padding: pass the mask at every step.", {"mask": torch.ones_like}),
-    ("mask_inverted", 'The mask is the wrong way round: True means "may be attended to".', {"mask": torch.logical_not}),
-)  # fmt: skip
-
-# What is returned
-
-task.changed(
-    "state_before_kept",
-    "Your states are one step late: you keep the state from which a step starts. Keep the state that it returns: the first of these has read the first word.",
-    {"result": lambda states, weights, *, state: (torch.cat([state[:, None], states[:, :-1]], 1), weights)},
-)
-task.changed(
-    "cut_anew",
-    "Words and sentences are mixed up: you stack the steps one after another and reshape the result into B×T. `view` and `reshape` do not reorder anything: stack along axis 1, or swap the two axes with `transpose`.",
-    {"result": lambda *parts: tuple(part.transpose(0, 1).reshape(part.shape) for part in parts)},
-)
-task.changed(
-    "one_tensor_for_all_states",
-    "All your states are the last one: you keep the same tensor T times and write each new state into it. Make a new tensor for each state, or keep a copy of it with `clone()`.",
-    {"result": lambda states, weights: (states[:, -1:].expand_as(states), weights)},
-)
-task.changed(
-    "order_swapped",
-    "You return the weights first; the states should come first.",
-    {"result": lambda states, weights: (weights, states)},
-)

@@ -4,9 +4,8 @@ from operator import sub
 
 import torch
 
-from course_lessons.shared.padding_mistakes import lengths_below, mask_mistakes, scattered, with_garbage, words_first
+from course_lessons.shared.padding_mistakes import lengths_below, scattered, with_garbage, words_first
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -18,11 +17,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "The softmax makes the weights of one step add up to 1 over the cells. The penalty looks at the other sum: the total that one cell gets over all steps of a caption should be near 1. The sum you need first therefore runs over the steps; after that, take the squares and add them up over the cells.",
-        "Take a picture of two cells and a caption of two words with the weights [1, 0] and [0.5, 0.5]. Over both steps, the first cell gets 1.5 and the second 0.5; both are off by 0.5, so the penalty is 0.25 + 0.25 = 0.5. For a second caption of one word with the weights [1, 0], followed by padding, it is (1 - 1)² + (1 - 0)² = 1. The mean of both is 0.75.",
-        "kept = weights with zeros at the steps where mask is False; total = sum of kept over the steps, B×L; missing = 1 minus total; return the mean over B of the sum over L of missing squared.",
-    ),
+    home=__name__,
     partial=USUAL
     | {
         "empty_left_out": (0.75, "correct for captions that have a word."),
@@ -101,45 +96,3 @@ def _(weights, mask):
     penalties = yield "the penalty of each caption", lambda squared: squared.sum(1), squared
     mean = yield "the mean over the batch", torch.mean, penalties
     return mean
-
-
-# The mask
-
-mask_mistakes(
-    task,
-    "weights at padding count, just as the weights of words do. Leave them out before you sum over the steps.",
-    '"is a word", and you add up the weights at padding',
-)
-
-
-def _each_weight(done):
-    return (1 - done["the weights of real words"]) ** 2
-
-
-task.changed_each(
-    ("mask_along_the_places", "Your mask is applied to the cells instead of the steps. This runs without an error only if there are as many steps as cells, or one step. Add a last axis of size 1: B×T×1.", {"the weights of real words": lambda weights, mask: weights.masked_fill(~mask[:, None], 0.0)}),
-    ("garbage_times_zero", "You multiply the weights at padding by 0. They may be NaN or infinite, and 0 times NaN is NaN: replace them with zeros, using masked_fill or torch.where.", {"the weights of real words": lambda weights, mask: weights * mask[..., None]}),
-    ("as_the_authors_write", "This is the line from the prompt with its axes corrected but its other bugs unchanged: padding counts, and the penalty is added up over the captions. Leave padding out, add up over the cells, and take the mean over the captions.", {"mask": torch.ones_like, "the penalty of each caption": lambda squared: squared.sum(0)}),
-    # The sum over the steps
-    ("sum_over_places", "Your first sum runs over the cells of each step, where the softmax weights always add up to 1. Add up over the steps, axis 1, so that each cell has its own sum.", {"the total of each cell": lambda kept: kept.sum(2)}),
-    ("mean_over_all_steps", "You take the mean over the T steps. A cell then gets its share of a single step and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept: kept.mean(1)}),
-    ("mean_over_real_steps", "You take the mean over the steps that are words. A cell then gets its share of a single step and hardly ever comes near 1. Take the sum.", {"the total of each cell": lambda kept, *, mask: kept.sum(1) / mask.sum(1, keepdim=True).clamp(min=1)}),
-    # What each cell should get
-    ("steps_over_places", "You compare each cell's sum with T / L, which divides the T steps evenly among the cells, as some implementations do. The equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.shape[1] / total.shape[1] - total}),
-    ("words_over_places", "You compare each cell's sum with the number of words divided by L, which divides the caption's words evenly among the cells. That is a sensible variant, but the equation compares with 1.", {"1 minus the totals": lambda one, total, *, mask: mask.sum(1, keepdim=True) / total.shape[1] - total}),
-    ("not_squared", "The square is missing: cells that get too much make up for cells that get too little. Square each difference before you add it.", {"the squared gaps": left_out}),
-    ("absolute", "You use the absolute difference from 1. Square the difference instead.", {"the squared gaps": torch.abs}),
-    ("one_minus_the_square", "You square the sum and subtract it from 1. Subtract first, then square: brackets are missing.", {"1 minus the totals": lambda one, total: total, "the squared gaps": lambda total: 1 - total**2}),
-    # Sum over cells, mean over captions
-    ("squared_before_the_sum", "You square 1 minus each weight, step by step. What should come near 1 is the sum over all steps: add up first, then square.", {"the penalty of each caption": lambda squared, *, mask, done: (_each_weight(done) * mask[..., None]).sum((1, 2))}),
-    ("as_it_was", "This is the unchanged line from the prompt, which was written for weights T×B×L. Here they are B×T×L, and the line does not use the mask.", {"result": lambda mean, *, weights: ((1 - weights.sum(0)) ** 2).sum(0).mean()}),
-    ("one_total_for_the_batch", "You also add up over the captions, so all captions in the batch share one total for each cell. Each caption has its own totals: add up only over its steps.", {"the total of each cell": lambda kept: kept.sum((0, 1))[None], "the mean over the batch": lambda penalties: penalties.sum()}),
-    ("gaps_added_before_the_square", "You add up the differences of a caption's cells and square their sum, so that cells with too much make up for cells with too little. Square each difference, then add up.", {"the squared gaps": left_out, "the penalty of each caption": lambda gaps: gaps.sum(1) ** 2}),
-    ("summed_over_captions", "You add up the penalties of the captions, so the result grows with the batch. Take their mean.", {"the mean over the batch": torch.sum}),
-    ("one_for_each_caption", "You return a penalty for each caption. Return their mean.", {"the mean over the batch": left_out}),
-    ("mean_over_places", "You also take the mean over the cells, as much code does. The equation adds up over the L cells; the mean is only over the captions.", {"the penalty of each caption": lambda squared: squared.mean(1)}),
-    ("mean_and_sum_exchanged", "You add up over the captions and take the mean over the cells, as the authors' own code does. The equation does the opposite: the sum over the cells, then the mean over the batch.", {"the penalty of each caption": lambda squared: squared.sum(0)}),
-    ("empty_costs_nothing", "In your version, a caption without words costs nothing. Each of its cells got 0 instead of 1, so it costs L.", {"the penalty of each caption": lambda squared, *, mask: squared.sum(1) * mask.any(1)}),
-    ("empty_left_out", "You leave captions without words out of the mean. Each of their cells got 0 instead of 1, so such a caption costs L, and it counts among the B captions.", {"the mean over the batch": lambda costs, *, mask: (costs * mask.any(1)).sum() / mask.any(1).sum().clamp(min=1)}),
-    ("divided_by_words", "You divide by the number of words in the batch. Divide by the number of captions.", {"the mean over the batch": lambda penalties, *, mask: penalties.sum() / mask.sum().clamp(min=1)}),
-)  # fmt: skip

@@ -6,7 +6,6 @@ from operator import add, matmul, mul
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -18,11 +17,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    hints=(
-        "Check each line against one promise, with the smallest input you can find. What should the result be for a picture that is the only one in its batch? What if every cell occurs twice?",
-        "Take one picture with the annotations [1, 0] and [3, 4], and let `first` be [[1, -1]], `query` and `key` be zeros and `gate` be [ln 3]. The mean annotation is [2, 2], so the state is tanh(2 - 2) = 0. All scores are equal, so the weights are 0.5 and 0.5 and the context is [2, 2]. The gate is σ(0) = 0.5, so the result is [1, 1].",
-        "mean = annotations averaged over the cells, B×E; state = tanh of first times mean, B×H; hidden = tanh of the sum of query times state and key times each annotation, B×L×A; weights of the cells = softmax of v times hidden, over the axis of the cells; context = their weighted sum; return it times the sigmoid of gate times state, one number for each row.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -82,33 +77,29 @@ def _(annotations, weights):
 
 FAULTS = {  # of the version in the prompt: what is changed, and what to do
     "summed": (
-        {"the mean annotation": lambda annotations: annotations.sum(1)},
+        "annotations.mean(1) -> annotations.sum(1)",
         "Compute the state from the mean annotation, not from the sum: a finer grid would give a different state.",
     ),
     "half_a_tanh": (
-        {"the sums before tanh": lambda asked, keys: asked.tanh() + keys, "the hidden units": left_out},
+        "torch.tanh(query + _keys) -> torch.tanh(query) + _keys",
         "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to every cell's score, and a softmax over the cells cancels it.",
     ),
     "softmax_over_the_batch": (
-        {"the weights of the cells": lambda scores: scores.softmax(0)},
+        "scores.softmax(1) -> scores.softmax(0)",
         "Let the softmax run over the cells, axis 1, so that each picture's weights sum to 1.",
     ),
-    "gate_by_tanh": ({"the gate": torch.tanh}, "Use the sigmoid for the gate, so that it lies between 0 and 1."),
+    "gate_by_tanh": (
+        "torch.sigmoid(_score) -> torch.tanh(_score)",
+        "Use the sigmoid for the gate, so that it lies between 0 and 1.",
+    ),
 }
-LEFT = ("One of the four bugs is left.", "Two of the four bugs are left.", "Three of the four bugs are left.")
-LEFT = *LEFT, "This is the version in the prompt, with all four bugs."
-for _number, _left in enumerate(LEFT, 1):
-    for _names in combinations(FAULTS, _number):
-        _changes = {step: change for name in _names for step, change in FAULTS[name][0].items()}
-        task.changed("_and_".join(_names), " ".join([_left, *(FAULTS[name][1] for name in _names)]), _changes)
-
-
-task.changed_each(
-    ("tanh_of_the_keys", "You apply tanh only to the keys. What the query adds outside tanh is the same for every cell's score, so the softmax cancels it. Put tanh around the sum of the query's part and the key's part.", {"the sums before tanh": lambda asked, keys: asked + keys.tanh(), "the hidden units": left_out}),
-    ("no_tanh", "The tanh around the product of `first` and the mean annotation is missing: the state is tanh(W m), where W is `first` and m the mean annotation.", {"the state": left_out}),
-    ("no_softmax", "You use the cells' scores as weights. A softmax over the cells turns them into weights.", {"the weights of the cells": left_out}),
-    ("gate_without_sigmoid", "You multiply by the gate's score itself, which may be negative or above 1. The gate is the sigmoid of this score.", {"the gate": left_out}),
-    ("tanh_of_the_query_too", "You have put tanh around the sum of query and key but kept the one around the query. Apply it once, to the sum.", {"the product with query": lambda state, query: (state @ query).tanh()}),
-    ("one_minus_the_gate", "Your gate is inverted: where it should let everything through, it lets nothing through. Multiply by σ, not by 1 - σ.", {"the gate": lambda score: 1 - score.sigmoid()}),
-    ("softmax_gate", "Your gates add up to 1 over the pictures. Each picture has its own gate: apply the sigmoid to each score.", {"the gate": lambda score: score.softmax(0)}),
-)  # fmt: skip
+LEFT = (
+    "One of the four bugs is left.",
+    "Two of the four bugs are left.",
+    "Three of the four bugs are left.",
+    "This is the version in the prompt, with all four bugs.",
+)
+for number, left in enumerate(LEFT, 1):
+    for names in combinations(FAULTS, number):
+        changes, what_to_do = zip(*(FAULTS[name] for name in names), strict=True)
+        task.mistakes.append(task.written("_and_".join(names), " ".join([left, *what_to_do]), changes))

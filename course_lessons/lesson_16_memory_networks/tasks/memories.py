@@ -6,7 +6,6 @@ import torch
 
 from course_lessons.shared.padding_mistakes import scattered, words_first
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
@@ -18,11 +17,7 @@ task = Task(
     difficulty=2,
     importance=5,
     minutes=15,
-    hints=(
-        "For a single story and hop, look up the weight at each supporting fact and divide it by the weight it would have if all were equal, which depends on how many real facts this story has. Only then take the mean over stories: for each column of support, over the stories that have a fact in it. In Python, position -1 is the last one, so leave out the -1 entries explicitly.",
-        "Take one hop and two stories. The first has 4 facts with the weights [0.5, 0.25, 0.25, 0], and its answer rests on facts 0 and 2: equal weights would give 0.25, so it gets 0.5 / 0.25 = 2 times as much and 0.25 / 0.25 = 1 time. The second has 2 facts and then padding, with the weights [0.25, 0.75, 0, 0], and its answer rests on fact 1 alone, so its row of support is [1, -1]: 0.75 / 0.5 = 1.5. The result is [[1.75, 1]]: the mean of 2 and 1.5, and 1 from the first story alone.",
-        "facts = number of True values in each row of mask, B; counted = support at least 0, B×S; at = for each story and hop, the weights at the positions in support (any position where counted is False), B×K×S; times = at · facts, with zeros where counted is False; return the sum of times over the stories, divided by the sum of counted over the stories.",
-    ),
+    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 
@@ -103,10 +98,9 @@ def _(weights, mask, support):
     return result
 
 
-def _looked_up(weights, support, missing=0):
-    """The weights at the places in support, B×K×S, and at the place `missing` where there is none."""
-    places = support.where(support >= 0, missing % weights.shape[2])
-    return weights.gather(2, places[:, None].expand(-1, weights.shape[1], -1))
+def _looked_up(weights, support):
+    """The weights at the places in support, B×K×S, and at the first one where there is none."""
+    return weights.gather(2, support.clamp(min=0)[:, None].expand(-1, weights.shape[1], -1))
 
 
 @task.steps
@@ -119,34 +113,3 @@ def _(weights, mask, support):
     number = yield "the number of stories", lambda counted: counted.sum(0), counted
     result = yield "the means", truediv, total, number
     return result
-
-
-def _of_means(total, number, *, mask, support):
-    """The mean weight, divided by the mean of equal weights over the same stories."""
-    equal = (1 / mask.sum(1))[:, None].to(total) * (support >= 0)  # B S
-    return total / equal.sum(0)
-
-
-AT, FACTS = "the supporting facts' weights", "the number of facts"
-TIMES, COUNTED = "the multiples of equal weights", "the positions in use"
-NUMBER, MEANS = "the number of stories", "the means"
-task.changed_each(
-    # Where there is no further fact
-    ("last_fact_for_minus_one", "Where support is -1, you read the last position in the row: in Python, position -1 is the last one. There is no such fact: leave these stories out of the column's mean.", {AT: lambda weights, support: _looked_up(weights, support, -1), COUNTED: lambda support: torch.ones_like(support, dtype=torch.bool)}),
-    ("first_fact_for_minus_one", "Where support is -1, you read the first position in the row. There is no such fact: leave these stories out of the column's mean.", {COUNTED: lambda support: torch.ones_like(support, dtype=torch.bool)}),
-    ("divided_by_all_stories", "You divide each sum by the number of all stories. Divide by the number of stories that have a fact in this column of support.", {NUMBER: lambda counted: torch.full(counted.shape[1:], len(counted))}),
-    ("one_number_for_all_columns", "You divide each sum by the number of all supporting facts. Each column of support has its own mean.", {NUMBER: lambda counted: counted.sum().expand(counted.shape[1])}),
-    # What equal weights would give
-    ("padding_counted", "You use 1/M for equal weights, which includes padding. Padding gets no weight: divide 1 by the number of the story's facts.", {FACTS: lambda mask: torch.full((len(mask), 1, 1), mask.shape[1])}),
-    ("counted_by_their_weight", "You count the facts to which a hop gives a weight above 0. A fact with a weight of 0 is also a fact, and under equal weights it would get its share: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).sum(2, keepdim=True)}),
-    ("counted_by_any_weight", "You count the facts to which at least one hop gives a weight above 0. A fact that no hop looks at is also a fact: count the True values of the mask.", {FACTS: lambda mask, *, weights: (weights > 0).any(1).sum(1)[:, None, None]}),
-    ("first_mask_for_all", "You count the first story's facts and use this number for all stories. Each story has its own number of facts.", {FACTS: lambda mask: mask[:1].sum(1)[:, None, None].expand(len(mask), 1, 1)}),
-    ("padding_is_counted_alone", "You count padding instead of facts. The mask is True at facts.", {FACTS: lambda mask: (~mask).sum(1)[:, None, None]}),
-    ("not_compared", "You return the mean weights. Divide each weight by what it would be if all weights in its story were equal.", {TIMES: left_out}),
-    ("divided_by_the_number", "You divide each weight by the number of facts. Equal weights would be 1 divided by this number; divide by that.", {TIMES: lambda at, facts: at / facts.clamp(min=1)}),
-    ("subtracted", "You subtract the equal weight. The question is how many times as large the weight is, so divide.", {TIMES: lambda at, facts: at - 1 / facts}),
-    ("means_divided", "You take the mean weight and divide it by the mean of equal weights. Compare within each story first, and then take the mean.", {TIMES: left_out, MEANS: _of_means}),
-    # The result
-    ("turned_round", "Your rows are supporting facts and your columns are hops. It should be the reverse: K×S.", {MEANS: lambda total, number, *, right: right(total, number).mT}),
-    ("sums", "You return sums over the stories. Return means.", {MEANS: left_out}),
-)  # fmt: skip

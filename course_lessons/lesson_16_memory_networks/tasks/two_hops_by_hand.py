@@ -21,11 +21,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    hints=(
-        "Ask what each embedding is used for. The first is used for the question and hop 1's keys: what do question and fact have in common? The second is used for what hop 1 reads and for hop 2's keys: what leads from one fact to the other? The third is used for what hop 2 reads and for the readout. A word that an embedding should not see gets zeros.",
-        "Take only two words, with the vectors [3, 0] and [0, 3] in the first embedding. A question that is the first word scores 9 with a fact that contains it and 0 with a fact that does not. Among 20 facts, e⁹ = 8,103 against 19 puts nearly all the weight on that fact. With [1, 0], the score is 1, and e = 2.7 against 19 gives it only an eighth.",
-        "words = people + things + places. Make three tables of zeros, words by words. On the diagonal, put 10 at the things in the first, at the people in the second and at the places in the third. Return the three.",
-    ),
+    home=__name__,
 )
 
 
@@ -141,30 +137,3 @@ def _(case, right, read):
     if read[ANSWERS] == "all, but too close":
         return "Both hops look where they should, and the correct place has the largest logit, but in some story it does not lead by 0.5."
     return "Both hops look where they should, but in some story the correct place does not have the largest logit. The third embedding determines what hop 2 reads and the places' vectors in the readout."
-
-
-def _tables_of(held, sizes):
-    """Three tables with these sizes on the diagonal for the kinds of words that each of them holds."""
-
-    def tables(people, things, places):
-        kinds = ["people"] * people + ["things"] * things + ["places"] * places
-        return [
-            torch.diag(torch.tensor([size * (kind in words) for kind in kinds]))
-            for words, size in zip(held, sizes, strict=True)
-        ]
-
-    return tables
-
-
-RIGHT, ALL = ("things", "people", "places"), "people, things, places"
-for _name, _held, _sizes, _sentence in (
-    ("every_word_in_every_table", (ALL, ALL, ALL), (10.0, 10.0, 10.0), LOOKS_AGAIN),
-    ("person_forgotten", ("things", "", "places"), (10.0, 10.0, 10.0), "Hop 1 finds who has the thing, but what it reads does not contain the person, so hop 2 has nothing to look for. The second embedding is used for both: what hop 1 reads, and the keys of hop 2."),
-    ("place_not_read", ("things", "people", "people"), (10.0, 10.0, 10.0), "Both hops look where they should, but the correct place does not always have the largest logit. The third embedding is what hop 2 reads and also serves as the readout: it must tell the places apart, and nothing else may disturb them."),
-    ("reversed", ("places", "people", "things"), (10.0, 10.0, 10.0), "Hop 1 gives all facts the same weight: the first embedding contains nothing that question and facts have in common. The question is a thing, so the first embedding must contain the things."),
-    ("too_small", RIGHT, (0.5, 0.5, 0.5), "Hop 1 gives its largest weight to the correct fact, but not most of the weight: your numbers are so small that the softmax spreads the weight over all facts. Larger numbers give larger scores."),
-    ("every_word_too_small", (ALL, ALL, ALL), (1.0, 1.0, 1.0), "Hop 1 gives its largest weight to the correct fact, but not most of the weight: larger numbers give larger scores. Hop 2 does not always look at that person's facts: ask what the second embedding should contain and what it should not."),
-    ("answers_too_close", RIGHT, (10.0, 10.0, 0.1), "Both hops look where they should, and the correct place has the largest logit, but it does not lead by 0.5. Use larger numbers in the third embedding."),
-    ("too_close_for_many_things", RIGHT, (10.0, 10.0, 1.8), "The correct place leads by 0.5 or more as long as its person has few things. A person who has everything is mentioned in many facts, and each of these gets less of hop 2's weight. Use larger numbers in the third embedding."),
-):  # fmt: skip
-    task.mistake(_sentence, _name)(_tables_of(_held, _sizes))
