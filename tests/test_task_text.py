@@ -76,6 +76,11 @@ def test_a_shared_mistake_is_filled_in_with_the_words_of_a_task(read):
     assert told.mistakes[1].changes == ("scores.masked_fill(m, 0) -> scores",)
 
 
+def test_an_empty_word_leaves_a_change_out(read, tmp_path):
+    (tmp_path / "fills.md").write_text("## level\n\nAlike.\n\n    a -> b\n    {zeros}\n", encoding="utf-8")
+    assert read("## from fills: level\n\n    zeros =\n").mistakes[0].changes == ("a -> b",)
+
+
 def test_a_written_out_solution_keeps_its_indentation(read):
     assert read("## Solution\n\n    def f(x):\n        return x\n").solution == "def f(x):\n    return x"
 

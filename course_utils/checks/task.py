@@ -302,7 +302,7 @@ class Task:
 
     def wrong(self, name: str) -> Callable:
         """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
-        return {mistake.name: mistake.function for mistake in self.mistakes}[name]
+        return {mistake.name: mistake for mistake in self.mistakes}[name].function
 
     def property(self, function: Callable[[Case, object], str | None]) -> Callable[[Case, object], str | None]:
         """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""

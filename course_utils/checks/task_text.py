@@ -20,8 +20,9 @@ module, registered with `task.mistake()` under the same name.
 
         others = the masked keys
 
-stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`. Where the solution calls what does most
-of the work, `## Solution` may show, indented, a correct answer that writes it out: the changes are then made in that.
+stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`. A change that is only an
+empty word, as after `no_zeros =`, is left out. Where the solution calls what does most of the work, `## Solution` may show, indented, a correct
+answer that writes it out: the changes are then made in that.
 """
 
 import re
@@ -107,7 +108,8 @@ def _from_shared(path, section, file, names):
 
     for name in names:
         each = known[name]
-        found = Section(section.line, name, tuple(map(filled, each.paragraphs)), tuple(map(filled, each.changes)))
+        changes = tuple(filter(None, map(filled, each.changes)))  # a word may leave a change out
+        found = Section(section.line, name, tuple(map(filled, each.paragraphs)), changes)
         if left := re.search(r"\{([a-z]\w*)\}", " ".join((*found.paragraphs, *found.changes))):
             raise CourseError(f"{path}, line {section.line}: {name} needs the word {left[1]}: `{left[1]} = …`.")
         yield found

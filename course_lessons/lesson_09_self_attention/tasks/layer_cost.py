@@ -1,9 +1,7 @@
 """Task 09.layer_cost: what four kinds of layers multiply, all of it, their steps, and their paths from the first word to the last."""
 
-from math import ceil, floor, log, log2, log10
+from math import ceil, log, log2, log10  # noqa: F401 - the mistakes in layer_cost.md compute with them
 from operator import add, mul
-
-import torch
 
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
@@ -19,14 +17,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=15,
-    hints=(
-        "Go through the code of each kind line by line. Which lines multiply? How often is a word multiplied by a matrix, and for how many pairs of words are d numbers multiplied? Then: what has to wait for what? And how many layers, or steps, until the first word has reached the last? The lesson's table of counts shows whether you have found them all.",
-        (
-            "Take n = 9 words of width d = 2, with k = 3 and radius 2. In self-attention three matrices of 2×2 multiply 9 words: 108. There are 9·9 = 81 pairs, with 2 multiplications for the score and 2 for the weighted sum: 324, and 432 in total. A recurrent layer multiplies 9 times by two matrices of 2×2: 72, in 9 steps. A convolution multiplies 3 words by a matrix at each position: 108; one layer sees 3 words and two see 9, so its path is 2. "
-            "Restricted attention has the same projections and compares 9 words with 5 each, 45 pairs: 108 + 180 = 288. From the first word to the last there are 8 positions, and a layer bridges 2: its path is 4."
-        ),
-        "A branch for each kind, which returns a tuple of three ints. Convolution: layers = 0 and reach = 1; as long as reach is below n: multiply reach by k and add 1 to layers. Restricted: the last word is n - 1 positions from the first; divide that by the radius and round up: one more than the whole quotient if there is a remainder.",
-    ),
+    home=__name__,
     partial={
         "logarithm_in_floats": EXACT,
         "logarithm_to_base_2_in_floats": EXACT,
@@ -169,94 +160,3 @@ def _(kind, n, d, k, radius):
         return multiplications, 1, 1
     layers = yield "the quotient, rounded up", lambda n, radius: -(-(n - 1) // radius), n, radius
     return multiplications, 1, layers
-
-
-LAYERS, QUOTIENT = "the number of layers", "the quotient, rounded up"
-task.changed_each(
-    ("logarithm_rounded_to_nearest", "Convolution: you round the logarithm to the nearest whole number. Round up: part of a layer counts as a whole layer.", {LAYERS: lambda n, k: round(log(n, k))}),
-    ("logarithm_not_rounded", "Convolution: the logarithm is not rounded. The number of layers is a whole number: round up.", {LAYERS: lambda n, k: log(n, k)}),
-    ("natural_logarithm", "Convolution: you use the natural logarithm. Each layer multiplies the reach by k, so the base is k.", {LAYERS: lambda n, k: ceil(log(n))}),
-    ("restricted_path_rounded_down", "Restricted: you round the quotient of positions and radius down, which gives too few layers. Round up.", {QUOTIENT: lambda n, radius: (n - 1) // radius}),
-    ("restricted_path_rounded_to_nearest", "Restricted: you round the quotient of positions and radius to the nearest whole number. Round up: part of a layer counts as a whole layer.", {QUOTIENT: lambda n, radius: round((n - 1) / radius)}),
-    ("restricted_path_not_rounded", "Restricted: the quotient of positions and radius is not rounded. The number of layers is a whole number: round up.", {QUOTIENT: lambda n, radius: (n - 1) / radius}),
-    ("multiplications_alone", "You return only the number of multiplications. Return a tuple of three ints.", {"result": lambda multiplications, steps, path: multiplications}),
-)  # fmt: skip
-PROJECTIONS, ATTENDING = "the multiplications of the projections", "the multiplications of the attention"
-RECURRENT = "the multiplications of a recurrent layer"
-task.changed_each(
-    ("projections_left_out", "Attention: you leave out the projections. Three d×d matrices compute each word's query, key and value.", {PROJECTIONS: lambda n, d: 0}),
-    ("one_projection", "Attention: you count one projection. There are three, for queries, keys and values.", {PROJECTIONS: lambda n, d: n * d * d}),
-    ("scores_alone", "Attention: you count the scores but not the weighted sums, or vice versa. For each pair of words, both take d multiplications.", {ATTENDING: lambda pairs, d: pairs * d}),
-    ("recurrent_one_matrix", "Recurrent: you count one matrix. A tanh cell has two, one for the word and one for the state.", {RECURRENT: lambda n, numbers: n * numbers}),
-    (
-        "as_the_table_says",
-        "You return the formulas in the paper's table, which leave out constant factors and projections. Count all multiplications of the lesson's layers.",
-        {PROJECTIONS: lambda n, d: 0, ATTENDING: lambda pairs, d: pairs * d, RECURRENT: lambda n, numbers: n * numbers},
-    ),
-)  # fmt: skip
-task.changed(
-    "convolution_all_layers_counted",
-    "Convolution: you count the multiplications of all layers on the path. Count those of a single layer.",
-    {"the multiplications of a convolution": lambda products, numbers, *, n, k: products * numbers * _layers(n, k)},
-)
-task.changed(
-    "convolution_without_dilation",
-    "Convolution: in your count, each layer extends the reach by the same distance, so the path is n/k, rounded up. Here each layer multiplies the reach by k: look for the smallest power of k that is at least n.",
-    {LAYERS: lambda n, k: ceil(n / k)},
-)
-task.changed(
-    "logarithm_rounded_down",
-    "Convolution: you round the logarithm down, which gives too few layers. Round up: with one word more than k, a second layer is needed.",
-    {LAYERS: lambda n, k: floor(log(n, k))},
-)
-task.changed(
-    "restricted_one_side",
-    "Restricted: you count only the words on one side of each word. It sees as many on the other side, as well as itself.",
-    {"the number of comparisons": lambda radius, n: radius * n},
-)
-task.changed(
-    "restricted_without_itself",
-    "Restricted: you leave out the word itself. It is compared with the words on both sides and with itself.",
-    {"the number of comparisons": lambda radius, n: 2 * radius * n},
-)
-task.changed(
-    "steps_and_path_exchanged",
-    "The second and third numbers are swapped: the multiplications come first, then the sequential steps, then the longest path.",
-    {"result": lambda multiplications, steps, path: (multiplications, path, steps)},
-)
-task.changed(
-    "self_and_recurrent_exchanged",
-    "Self-attention and the recurrent layer are swapped: it is the recurrent layer that needs a step for each word.",
-    {"kind": lambda kind: {"self": "recurrent", "recurrent": "self"}.get(kind, kind)},
-)
-task.changed(
-    "kind_unused",
-    "Every kind has the costs of self-attention in your answer. Look at `kind`, and note that a string is compared with `==`: `if kind == 'self' or 'recurrent'` is always true.",
-    {"kind": lambda kind: "self"},
-)
-
-task.changed(
-    "restricted_words_for_positions",
-    "Restricted: where the radius divides n - 1, your longest path is one layer too long. The last word is n - 1 positions from the first, not n, and rounding down and adding 1 is not the same as rounding up.",
-    {QUOTIENT: lambda n, radius: ceil(n / radius)},
-)
-task.changed(
-    "restricted_path_of_the_paper",
-    "Restricted: you return the paper's n / r, with r = 2 · radius + 1. A layer sees r words, but carries a signal only `radius` positions to one side.",
-    {QUOTIENT: lambda n, radius: ceil(n / (2 * radius + 1))},
-)
-
-BY_HAND = "Count the layers with whole numbers instead: multiply by k until you reach n."
-task.changed(
-    "floor_and_one",
-    f"Convolution: where n is an exact power of k, your longest path is one layer too long: rounding down and adding 1 is not the same as rounding up. {BY_HAND}",
-    {LAYERS: lambda n, k: _layers(n + 1, k)},
-)
-for name, logarithms, example, layers in (
-    ("logarithm_in_floats", "floating-point logarithms", "log(125, 5) gives 3.0000000000000004, and rounding up gives 4", lambda n, k: ceil(log(n) / log(k))),
-    ("logarithm_to_base_2_in_floats", "quotients of logarithms to base 2", "log2(243) / log2(3) gives slightly more than 5, and rounding up gives 6", lambda n, k: ceil(log2(n) / log2(k))),
-    ("logarithm_to_base_10_in_floats", "quotients of logarithms to base 10", "log10(512) / log10(8) gives slightly more than 3, and rounding up gives 4", lambda n, k: ceil(log10(n) / log10(k))),
-    ("logarithm_in_float32", "logarithms in float32, as PyTorch computes them,", "the logarithm of 371293 to base 13 becomes slightly more than 5, and rounding up gives 6", lambda n, k: ceil(torch.tensor(float(n)).log() / torch.tensor(float(k)).log())),
-):  # fmt: skip
-    said = f"Convolution: {logarithms} can be inexact where n is a power of k: {example}. {BY_HAND}"
-    task.changed(name, said, {LAYERS: layers})

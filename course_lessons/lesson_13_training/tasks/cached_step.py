@@ -5,10 +5,8 @@ from operator import truediv
 
 import torch
 
-from course_lessons.shared.head_projections import joining, projecting, projection_mistakes
-from course_lessons.shared.mask_mistakes import masked_softmax_mistakes
+from course_lessons.shared.head_projections import joining, projecting
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count
 
@@ -28,14 +26,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=25,
-    hints=(
-        "In causal self-attention, a word's key and value never change when more words follow, so they can be cached. Only the new word has to be projected: into a query, a key and a value, which are split into heads. Its key and value are appended to the cached ones, and then its query attends to all of them. No mask is needed, because nothing comes after the new word.",
-        (
-            "Take one head of width 1, all blocks of in_weight [1], and out_weight [1], with biases of 0. The cache holds one word, with the key [1] and the value [4]; the new word is [2], so its query, key and value are all 2. Once these are appended, the keys are 1 and 2 and the values 4 and 2. The scores are 2·1 = 2 and 2·2 = 4, their softmax 0.1192 and 0.8808. "
-            "The output is 0.1192·4 + 0.8808·2 = 2.2384, and the keys [1, 2] and the values [4, 2] are cached for the next word."
-        ),
-        "projected = x times in_weight transposed, plus in_bias: B×1×3D. Split it along the last axis into query, key and value, each B×1×D, and each of them into H parts of width d, with the heads axis before the words axis: B×H×1×d. keys = keys with the new key appended along the words axis; values likewise. scores = query times keys with their last two axes swapped, divided by the square root of d; softmax over the last axis; times values. Put the heads side by side again, B×1×D; times out_weight transposed, plus out_bias.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -110,82 +101,3 @@ def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
 
 def _behind(kept, new):
     return torch.cat([kept, new], 2)
-
-
-projection_mistakes(task, "query", "key", "value")
-masked_softmax_mistakes(task, "no_softmax", "equal_weights", "overflow", others="words", masked=None, zeros=None)
-
-
-# What is kept, and what is seen
-
-KEPT = ("all keys", "all values")
-
-
-def seen(cut):
-    """Changes after which the query sees other keys and values than are kept; `cut` gets all of a kind and those before the new word."""
-    return {
-        "the dot products": lambda query, all_keys, *, keys: query @ cut(all_keys, keys).mT,
-        "the contexts of all heads": lambda weights, all_values, *, values: weights @ cut(all_values, values),
-    }
-
-
-def joined(join):
-    """The same change of how the new key and value are put behind those that are kept."""
-    return dict.fromkeys(KEPT, join)
-
-
-def returned(function):
-    """A change of which keys and values are returned; `function` gets all of a kind and those before the new word."""
-    return {
-        "result": lambda output, all_keys, all_values, *, keys, values: (
-            output,
-            function(all_keys, keys),
-            function(all_values, values),
-        )
-    }
-
-
-task.changed_each(
-    ("past_alone", "The new word attends only to the words before it. In causal self-attention, a word also attends to itself: its key and value belong there before the scores are computed.", seen(lambda all_of_them, before: before)),
-    ("new_word_not_kept", "The new word attends only to the words before it, and its key and value are not cached either: you return the old keys and values. Append the new ones first.", joined(left_out)),
-    ("old_ones_returned", "The output is correct, but you return the old keys and values, so the next word would not see this one. Return them with the new ones appended.", returned(lambda all_of_them, before: before)),
-)  # fmt: skip
-task.changed(
-    "new_ones_returned",
-    "The output is correct, but you return only the key and the value of the new word. The next word also needs the earlier ones: return all of them.",
-    returned(lambda all_of_them, before: all_of_them[:, :, before.shape[2] :]),
-)
-task.changed(
-    "itself_alone",
-    "The new word attends only to itself, so the words before it have no effect on the output. Its query should see all keys.",
-    seen(lambda all_of_them, before: all_of_them[:, :, -1:]),
-)
-task.changed(
-    "first_word_alone",
-    "The new word attends only to the first word. A causal mask of one row allows only the first position; you would need the row of the last word, which allows everything. Leave the mask out (including `is_causal=True`): nothing comes after the new word.",
-    seen(lambda all_of_them, before: all_of_them[:, :, :1]),
-)
-task.changed(
-    "put_in_front",
-    "The new key and value come before the others. Append them, so that the words stay in order.",
-    joined(lambda kept, new: _behind(new, kept)),
-)
-
-
-task.changed(
-    "sentences_mixed",
-    "When you split the projected words into heads, you mix up sentences and heads: `view` and `reshape` do not reorder anything, so the sentence axis has to stay first when you split.",
-    {
-        f"the {part} of all heads": lambda x, heads: x.reshape(heads, x.shape[0], 1, -1).transpose(0, 1)
-        for part in ("query", "key", "value")
-    },
-)
-
-
-# What is returned
-
-task.changed_each(
-    ("values_before_keys", "You return the values before the keys. Return the output, then the keys, then the values.", {"result": lambda output, keys, values: (output, values, keys)}),
-    ("output_alone", "You return only the output. Also return the keys and the values, with the new ones appended, for the next word.", {"result": lambda output, keys, values: output}),
-    ("axis_of_words_lost", "The output has lost its word axis. It should be B×1×D, like the input.", {"result": lambda output, keys, values: (output[:, 0], keys, values)}),
-)  # fmt: skip
