@@ -37,7 +37,8 @@ IMPORTS = "import math\nimport torch\nfrom torch.nn import functional as F"
             "        scores = F.relu(scores, inplace=True).masked_fill(~mask, -torch.inf)",
         ),
         ("inplace=_ -> pass", "        scores = F.relu(scores).masked_fill(~mask, -torch.inf)"),
-        ("mask := ~mask", "        mask = ~mask"),
+        ("mask := ~mask", "    mask = mask if mask is None else ~mask"),
+        ("scores = _ -> scores = _; if mask is None: return scores", "    if mask is None:"),
         ("return _ -> return -_", "    return -scores.softmax(-1)"),
     ],
 )
@@ -56,6 +57,8 @@ def test_a_call_that_is_a_statement_becomes_several():
 
 
 def test_several_changes_are_made_at_once():
+    exchanged = changed("def f(a, b):\n    return a - b", ["a := b", "b := a"])
+    assert "a, b = (a if a is None else b, b if b is None else a)" in exchanged
     made = changed(SOLUTION, ["query -> key", "key -> query", "_.softmax(-1) -> _"])
     assert "    scores = key @ query.mT" in made and made.endswith("return scores\n")
 

@@ -44,8 +44,7 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
     tree = replacing.visit(tree)
     if unused := [change for *_, change in patterns if change not in replacing.used]:
         raise CourseError(f"nothing in the solution is like `{unused[0].partition(ARROW)[0]}`")
-    for name, value, change in arguments:
-        _assign(tree, name, value, change)
+    _assign(tree, arguments)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needed = [
         line
@@ -56,11 +55,14 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
 
 
 def _parse(code, change):
-    """Return a piece of code as its statements, or as its one expression."""
+    """Return a piece of code as its statements, or as its one expression. Behind a `;` there may be an `if` or a loop, too."""
     try:
         body = ast.parse(code.strip()).body
     except SyntaxError as error:
-        raise CourseError(f"`{code.strip()}` in `{change}` is not Python ({error.msg})") from None
+        try:
+            body = [statement for part in code.split("; ") for statement in ast.parse(part.strip()).body]
+        except SyntaxError:
+            raise CourseError(f"`{code.strip()}` in `{change}` is not Python ({error.msg})") from None
     if not body:
         raise CourseError(f"`{change}` has nothing on one side: `pass` takes the place of a statement that is left out")
     return [body[0].value] if len(body) == 1 and isinstance(body[0], ast.Expr) else body
@@ -74,16 +76,19 @@ def _of_keyword(before, after, change):
         yield ast.keyword(before.targets[0].id, before.value), made, change
 
 
-def _assign(tree, name, value, change):
-    """Let the function, or the `forward` of the class, begin with a new value for an argument, unless it is None."""
+def _assign(tree, arguments):
+    """Let the function, or the `forward` of the class, begin with new values for arguments, all at once; None stays None."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     last = tree.body[-1]
     own = last if isinstance(last, ast.FunctionDef) else next((f for f in functions if f.name == "forward"), None)
     known = [argument.arg for argument in own.args.args + own.args.kwonlyargs] if own else []
-    if name not in known:
-        raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
-    test = ast.Compare(ast.Name(name, ast.Load()), [ast.IsNot()], [ast.Constant(None)])
-    own.body.insert(0, ast.If(test, [ast.Assign([ast.Name(name, ast.Store())], value)], []))
+    for name, _, change in arguments:
+        if name not in known:
+            raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
+    if arguments:
+        names = ", ".join(name for name, *_ in arguments)
+        values = ", ".join(f"{name} if {name} is None else {ast.unparse(value)}" for name, value, _ in arguments)
+        own.body.insert(0, ast.parse(f"{names} = {values}").body[0])
 
 
 class _Replacing(ast.NodeTransformer):
