@@ -4,7 +4,6 @@ import ast
 import re
 import time
 from dis import get_instructions
-from html import escape
 from pathlib import Path
 
 from course_utils.base.ascii_fallback import printable
@@ -14,10 +13,11 @@ from course_utils.base.progress_bar import shown_while_waiting
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.question import Answered, shown
-from course_utils.checks.report import SYMBOLS, Report, framed, headline, with_code
+from course_utils.checks.report import Report, framed, headline, with_code
 from course_utils.checks.running.isolated_state import warnings_stay_warnings
 from course_utils.checks.running.run import code_of
 from course_utils.learner import history, state
+from course_utils.learner.progress_table import progress_table
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 
 history.record_cells()  # from the first import on
@@ -30,13 +30,6 @@ USES = {
     "progress": '`progress()`, `progress("03")` for one lesson, `progress(all=True)` for every lesson, or `progress(save="progress.json")` to take it with you and `progress(load="progress.json")` where you go on',
     "predict": '`predict("02.cold", 0.5)`',
     "reveal": '`reveal("02.cold", value)`',
-}
-FAILS_NOW = "passed before, fails now"
-SIGNS = SYMBOLS | {FAILS_NOW: SYMBOLS["failed"]}
-PASSED_BEFORE = {  # once passed, a task counts as passed, whatever its last check said
-    "failed": FAILS_NOW,
-    "error": FAILS_NOW,
-    "changed since": "passed before, changed since",
 }
 AS_STORED = 0  # the seed of the options' order in a notebook as it is built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
@@ -374,33 +367,7 @@ def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
 
 def overall_progress(all, to_see_all, lessons=()):
     """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. `lessons` are shown alone, if there are any."""
-    saved = state.read(_say)
-    groups = {
-        number: [_progress_row(task, saved.get(task.id, {})) for task in catalogue.asked(number, questions=True)]
-        for number in catalogue.by_lesson()
-    }
-    total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
-    displayed = {
-        f"{number} {catalogue.lessons()[number].title}: {_summary(rows)}": rows
-        if lessons or _has_begun(rows) and (all or _not_passed(rows))
-        else []
-        for number, rows in groups.items()
-        if (number in lessons if lessons else all or _has_begun(rows))
-    }
-    if not all:
-        ahead += f" `{to_see_all}` shows every lesson."
-    return Message(_progress_text(total, displayed, ahead), _progress_html(total, displayed, ahead))
-
-
-def _progress_row(task, entry):
-    reached = entry.get("state", "not attempted")
-    attempts = entry.get("attempts", 0)
-    is_task = isinstance(task, catalogue.Task)
-    if reached == "not attempted" and attempts:  # a question that is shown again has been answered once, not changed
-        reached = "changed since" if is_task else "failed"
-    if entry.get("passed"):
-        reached = PASSED_BEFORE.get(reached, "passed") if is_task else "passed"
-    return is_task, task.id, task.title, reached, attempts, entry.get("hints", 0)
+    return Message(*progress_table(state.read(_say), all, to_see_all, lessons))
 
 
 def _load_and_save(save, load):
@@ -413,68 +380,6 @@ def _load_and_save(save, load):
         _say(
             f'Your progress is in {save}. To go on elsewhere, put that file beside the notebook there and run `progress(load="{name}")`.'
         )
-
-
-def _summary(rows):
-    tasks_reached, questions_reached = ([row[3] for row in rows if row[0] == is_task] for is_task in (True, False))
-    passed = f"{sum(map(_counts, tasks_reached))} of {len(tasks_reached)} tasks passed"
-    return f"{passed}, {sum(map(_counts, questions_reached))} of {len(questions_reached)} questions answered"
-
-
-def _has_begun(rows):
-    return any(attempts or hints for *_, attempts, hints in rows)
-
-
-def _not_passed(rows):
-    return [row for row in rows if not _counts(row[3])]
-
-
-def _counts(reached):
-    return reached == "passed" or reached in PASSED_BEFORE.values()
-
-
-def _what_comes_next(groups):
-    """Say what comes next: the first task or question that is left in the last lesson begun, else the lesson after it."""
-    begun = [number for number, rows in groups.items() if _has_begun(rows)]
-    if begun and (left := _not_passed(groups[begun[-1]])):
-        _, id, title, *_ = left[0]
-        return f"Next comes {id}, {title}{'' if title.endswith('?') else '.'}"
-    following = [number for number in groups if not begun or number > begun[-1]]
-    if not following:
-        return "You have finished the last lesson."
-    lesson = catalogue.lessons()[following[0]]
-    return f"Next comes lesson {lesson.number}, {lesson.title}: {lesson.question}"
-
-
-def _progress_text(total, groups, ahead):
-    lines = [total, ""]
-    for heading, rows in groups.items():
-        lines.append(heading)
-        for is_task, id, _, reached, attempts, hints in rows:
-            line = f"  {SIGNS.get(reached, '○')} {id:26} {reached:28} attempts {attempts:2}"
-            lines.append(line + f"  hints {hints}" * is_task)
-    return "\n".join([*lines, *[""] * bool(groups), ahead])
-
-
-def _progress_html(total, groups, ahead):
-    left = "style='text-align:left'"
-
-    def row(is_task, id, title, reached, attempts, hints):
-        return (
-            f"<tr><td {left}>{id}</td><td {left}>{escape(title)}</td>"
-            f"<td style='text-align:left;white-space:nowrap'>{SIGNS.get(reached, '○')} {reached}</td>"
-            f"<td>{attempts}</td><td>{hints if is_task else ''}</td></tr>"
-        )
-
-    names = ("task", "what", "state", "attempts", "hints")
-    head = "".join(f"<th scope='col' {left}>{name}</th>" for name in names)
-    bodies = "".join(
-        f"<tbody><tr><th scope='rowgroup' colspan='{len(names)}' {left}>{escape(heading)}</th></tr>"
-        f"{''.join(row(*each) for each in rows)}</tbody>"
-        for heading, rows in groups.items()
-    )
-    table = f"<table><caption {left}>{total}</caption><thead><tr>{head}</tr></thead>{bodies}</table>"
-    return f"{table if groups else f'<div>{total}</div>'}<div style='margin:.4em 0'>{with_code(ahead)}</div>"
 
 
 def _task(task_id, use):
