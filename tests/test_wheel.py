@@ -127,7 +127,8 @@ def test_students_without_solutions_get_no_notebook_of_the_wheel(installed):
         (code / name).parent.mkdir(parents=True, exist_ok=True)
         (code / name).write_text("1")
     archive = zipfile.ZipFile(io.BytesIO(package.package(installed, "Later.")))
-    code = {f"course_lessons/{name}" for name in ("solutions.json", "lesson_02_weighted_sums/lesson.py")}
+    names = ("solutions.json", "changed_solutions.json.gz", "lesson_02_weighted_sums/lesson.py")
+    code = {f"course_lessons/{name}" for name in names}
     assert {name.removeprefix("attention-course/") for name in archive.namelist()} == {*package.BESIDE} | code
     assert SOFTMAX not in archive.read("attention-course/course_lessons/solutions.json").decode()
 
