@@ -11,11 +11,7 @@ task = Task(
     difficulty=2,
     importance=4,
     minutes=20,
-    hints=(
-        "A text is encoded in the same steps in which the merges were learned: start from single characters and apply one merge after the other, everywhere in the word.",
-        "Take the word aab and 2 merges, first (a, b), then (a, ab). The 3 characters are a, a, b. The first merge joins the last 2, which gives a, ab. The second joins these, and 1 token is left, aab. With the merges in the opposite order, (a, ab) would find nothing to join, and a, ab would remain.",
-        "tokens = the characters of the word; for each pair of merges: a new list; go through the tokens from the left; if two neighbours are the pair, append both joined and skip the second; otherwise append the token; the new list replaces the old one.",
-    ),
+    home=__name__,
 )
 
 MERGES = [
@@ -61,109 +57,24 @@ def _(draw):
     yield Case("an empty word", ("", MERGES[:2]), edge=True)
 
 
-def _joined(tokens, pair, from_the_right=False, once=False):
-    if from_the_right:
-        return [token[::-1] for token in _joined([t[::-1] for t in tokens[::-1]], (pair[1][::-1], pair[0][::-1]))][::-1]
-    made, i = [], 0
-    while i < len(tokens):
-        both = (*tokens[i : i + 2],) == tuple(pair) and not (once and len(made) < i)
-        made.append("".join(tokens[i : i + 2]) if both else tokens[i])
-        i += 2 if both else 1
-    return made
-
-
-def _merged(word, merges, **how):
-    tokens = list(word)
-    for pair in merges:
-        tokens = _joined(tokens, pair, **how)
-    return tokens
-
-
 @task.oracle
 def _(word, merges):
-    return _merged(word, merges)
-
-
-@task.mistake(
-    "You apply the merges from the last one to the first. They were learned in order, and later ones build on earlier ones: start with the first."
-)
-def last_first(word, merges):
-    return _merged(word, merges[::-1])
-
-
-@task.mistake("Each merge is applied once in the word. Apply it wherever its two tokens are neighbours.")
-def once_each(word, merges):
-    return _merged(word, merges, once=True)
-
-
-@task.mistake(
-    "You go through the tokens from the right. If the same token occurs three times in a row, the first two should be joined: go from the left."
-)
-def from_the_right(word, merges):
-    return _merged(word, merges, from_the_right=True)
-
-
-@task.mistake(
-    "You cut the longest known token from the beginning of the word, again and again. That is a different algorithm: byte-pair encoding applies the merges in the order in which they were learned, and may end with different tokens."
-)
-def longest_first(word, merges):
-    known, tokens = {*word, *("".join(pair) for pair in merges)}, []
-    while word:
-        size = max(size for size in range(1, len(word) + 1) if word[:size] in known)
-        tokens.append(word[:size])
-        word = word[size:]
-    return tokens
-
-
-@task.mistake(
-    "You return the characters: no merge has been applied. Keep the result of a merge, because the next one works on it."
-)
-def characters(word, merges):
-    return list(word)
-
-
-@task.mistake(
-    "Every merge is applied to the characters of the word, and you return the last result. Each merge works on the result of the previous one."
-)
-def on_characters_each_time(word, merges):
-    tokens = list(word)
-    for pair in merges:
-        tokens = _joined(list(word), pair)
-    return tokens
-
-
-@task.mistake("You compare only the joined text, so you merge tokens that are not the pair: (a, ab) is not (aa, b).")
-def by_joined_text(word, merges):
     tokens = list(word)
     for pair in merges:
         made, i = [], 0
         while i < len(tokens):
-            both = "".join(tokens[i : i + 2]) == "".join(pair) and i + 1 < len(tokens)
+            both = tokens[i : i + 2] == list(pair)
             made.append("".join(tokens[i : i + 2]) if both else tokens[i])
             i += 2 if both else 1
         tokens = made
     return tokens
 
 
-@task.mistake("The last token is missing from your result. Does a slice or a range end one too early?")
-def last_lost(word, merges):
-    return _merged(word, merges)[:-1]
-
-
-@task.mistake("You return the tokens as one string. Return a list of strings.")
-def as_text(word, merges):
-    return "".join(_merged(word, merges))
-
-
-@task.mistake("You return how many tokens there are. Return the tokens themselves, as a list of strings.")
-def counted(word, merges):
-    return len(_merged(word, merges))
-
-
-@task.mistake("After a merge, its second token is still there. Skip it: both tokens have become one.")
-def second_not_skipped(word, merges):
-    tokens = list(word)
-    for pair in merges:
-        pairs = zip(tokens, [*tokens[1:], ""], strict=True)
-        tokens = [one + other if (one, other) == tuple(pair) else one for one, other in pairs]
+@task.mistake()
+def longest_first(word, merges):
+    known, tokens = {*word, *("".join(pair) for pair in merges)}, []
+    while word:
+        size = max(size for size in range(1, len(word) + 1) if word[:size] in known)
+        tokens.append(word[:size])
+        word = word[size:]
     return tokens
