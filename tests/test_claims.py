@@ -926,7 +926,7 @@ def _(numbers):
 )
 def _(numbers):
     (one_hop,), (votes,) = numbers("the network with one hop  "), numbers("always the place to which most moves lead  ")
-    return numbers("to which most moves lead in")[0] > 0.7 and abs(one_hop - votes) < 0.04
+    return numbers("to which most moves lead: ")[0] > 0.7 and abs(one_hop - votes) < 0.04
 
 
 @claim("16", 'The network says "kitchen", which is wrong.')

@@ -239,7 +239,7 @@ def test_a_training_too_short_to_be_validated_keeps_its_weights():
 
 
 def test_lesson_16_holds_the_memory_network_and_its_training():
-    shown, (_, learned) = page("16_memory_networks", training=None), stories("two facts", number=50, seed=0)
+    shown, (_, learned) = page("16_memory_networks"), stories("two facts", number=50, seed=0)
     theirs, ours = shown.MemoryNetwork(hops=2), memory.MemoryNetwork(hops=2)
     theirs.load_state_dict(ours.state_dict())
     shown.fit(theirs, learned, seed=1, steps=6, linear_steps=3)

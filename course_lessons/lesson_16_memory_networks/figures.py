@@ -14,7 +14,7 @@ from course_utils.figures.tables import table
 from course_utils.models.memory import score
 
 FACTS = ("a take, if it is the last", "a drop, if it is the last", "where that person was")
-GUESSING = "the most frequent answer"
+GUESSING = "always the most frequent answer"
 
 
 def draw_position_encoding(encoding, words):
@@ -56,7 +56,8 @@ def compare_with_votes(network, texts, asked):
         "always the place to which most moves lead": [sum(votes) / len(votes)],
         "always the same place": [asked.answer.bincount().max() / len(asked.answer)],
     }
-    caption = f"the network names a place to which most moves lead in {sum(voted) / len(voted):.2f} of its answers"
+    share = sum(voted) / len(voted)
+    caption = f"share of the network's answers that name a place to which most moves lead: {share:.2f}"
     return table(rows, ["right answers"], digits=2, caption=caption)
 
 
@@ -91,7 +92,7 @@ def each_fact_hidden():
     texts, _ = stories("three facts", number=1000, seed=10_000)  # those of the measurement
     taken = sum(_where_taken(story) == story.answer for story in texts) / len(texts)
     right = _stored("linear start", "three facts", 2).mean()
-    caption = f"five networks, right with all facts: {right:.2f}; where the object was taken: {taken:.2f}"
+    caption = f"five networks, right with all facts: {right:.2f}; stories whose answer is where the object was taken: {taken:.2f}"
     return table(rows, ["weight of hop 1", "weight of hop 2", "right without it"], "fact", 2, caption)
 
 

@@ -60,7 +60,7 @@ print(f"the two sums are {distance:.2f} apart")
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
-# For $d$ below $D/2$, the weight falls from word to word, and above $D/2$ it rises. The plot shows these weights for the first question. Do they give the two questions different vectors?
+# The weight equals $(1 - d/D)(1 - j/J) + (d/D)(j/J)$, the sum of a falling and a rising part. For $d$ below $D/2$, it falls from word to word, and above $D/2$ it rises. The plot shows these weights for the first question. Do they give the two questions different vectors?
 
 
 # %%
@@ -106,7 +106,7 @@ print("next question", u + o)
 def hop(u, m, c, mask):  # B D, B M D, B M D, B M
     scores = (m @ u.unsqueeze(-1)).squeeze(-1)  # B M D @ B D 1 is B M 1; then B M
     p = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B M: the weights
-    o = (p.unsqueeze(1) @ c).squeeze(1)  # B D
+    o = (p.unsqueeze(1) @ c).squeeze(1)  # B 1 M @ B M D is B 1 D; then B D
     return u + o, p
 
 
@@ -128,7 +128,7 @@ print("swapped ", swapped)
 #
 # Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what the hop read, so it can query the facts again in a second hop.
 #
-# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings, tables with a learned vector for each word, the first of which also produces the question vector. Guess which set of memories is used twice.
+# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings. Each is a table with a learned vector for each word, and the first also produces the question vector. Guess which set of memories is used twice.
 
 # %%
 diagrams.memory_hops()
@@ -136,7 +136,7 @@ diagrams.memory_hops()
 # %% [markdown]
 # $M^1$ is used twice: its memories are the values of hop 1 and the keys of hop 2. With this **adjacent tying**, K hops need K + 1 embeddings.
 #
-# For our story, the plan is this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. Because $M^1$ also holds the keys of hop 2, the next question contains the vector for "daniel" in the same form as these keys. The facts about Daniel match this question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
+# For our story, the plan is this: hop 1 compares the question with $M^0$, finds "daniel took the milk" and reads this fact's vector from $M^1$. The keys of hop 2 are in $M^1$ too, so the "daniel" that hop 1 reads and the "daniel" in these keys come from the same embedding. The facts about Daniel therefore match the next question, and their ages show which is the latest, so hop 2 can find "daniel went to the bathroom".
 #
 # The first half of the network turns sentences into memories. Shorter sentences are padded with word number 0, whose vector is zero, so J is the same for all sentences.
 
@@ -146,9 +146,9 @@ class SentenceReader(nn.Module):
     def __init__(self, hops, D, longest):  # longest: facts in the longest story
         super().__init__()
         V = len(VOCABULARY)
-        sets = range(hops + 1)  # k: an embedding and a set of ages for each
-        self.embeddings = nn.ModuleList(nn.Embedding(V, D, padding_idx=0) for _ in sets)
-        self.ages = nn.ParameterList(0.1 * torch.randn(longest, D) for _ in sets)
+        ks = range(hops + 1)  # for each k: an embedding, and a vector for each age
+        self.embeddings = nn.ModuleList(nn.Embedding(V, D, padding_idx=0) for _ in ks)
+        self.ages = nn.ParameterList(0.1 * torch.randn(longest, D) for _ in ks)
 
     # k is the number of an embedding, as in M^k
     def encode(self, sentences, k):  # B J, or B M J: each word as its number
@@ -195,7 +195,7 @@ class MemoryNetwork(SentenceReader):
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts support them. Like the paper, we begin with a **linear start**, which is meant to help avoid poor solutions. For the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax.
+# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts support them. Like the paper, we begin with a **linear start**: for the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax. This is meant to help avoid poor solutions.
 #
 # After training, we ask the network about our story. The plot shows both hops' weights, with red frames around the supporting facts. Does each hop look at the fact it needs?
 
@@ -206,23 +206,25 @@ def linear_hop(u, m, c, mask):  # B D, B M D, B M D, B M
     return u + (p.unsqueeze(1) @ c).squeeze(1), p
 
 
-def fit(network, learned, seed, steps, linear_steps=0):
-    step = iter(range(steps))
+def fit(network, data, seed, steps, linear_steps=0):
+    step = 0
 
-    def batch_loss(draw):
-        network.hop = linear_hop if next(step) < linear_steps else hop
-        rows = torch.randint(len(learned.answer), (32,), generator=draw)
-        facts = learned.facts[rows]  # B M J
-        logits, _ = network(facts, learned.mask[rows], learned.question[rows])
-        return F.cross_entropy(logits, learned.answer[rows])
+    def batch_loss(generator):  # train_model calls this at every step
+        nonlocal step  # the step of fit
+        network.hop = linear_hop if step < linear_steps else hop
+        step += 1
+        rows = torch.randint(len(data.answer), (32,), generator=generator)  # B
+        facts = data.facts[rows]  # B M J
+        logits, _ = network(facts, data.mask[rows], data.question[rows])
+        return F.cross_entropy(logits, data.answer[rows])
 
     train_model(network, batch_loss, seed, steps, rate=0.01)
 
 
-def train(hops, seed=0, learned=training):
+def train(hops, seed=0):
     torch.manual_seed(seed)
     network = MemoryNetwork(hops)
-    fit(network, learned, seed, steps=600, linear_steps=300)
+    fit(network, training, seed, steps=600, linear_steps=300)
     return network
 
 
@@ -232,7 +234,7 @@ print(figures.draw_hops(two_hops, example.facts, example.question, support=(4, 7
 # %% [markdown]
 # In our story, each hop finds its fact: hop 1 finds "daniel took the milk" and hop 2 "daniel went to the bathroom".
 #
-# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts is the last take or drop of the object, which says who had it; the table has a column for each of the two cases. The other says where that person was. Check whether each hop's weight on its fact is far larger than equal weights would be.
+# Now we compute each hop's mean weight on the two supporting facts over all 4,000 new stories. One of these facts is the last in which somebody takes or drops the object; it says who had it. The table has one column for takes and one for drops. The other fact says where that person was. Check whether each hop's weight on its fact is far larger than equal weights would be.
 
 # %%
 figures.mean_weights(two_hops, new_texts, new)
@@ -335,20 +337,20 @@ print(figures.draw_hops(two_hops, goes_on, "where is the milk", support=(9, 7)))
 # But the shortcut also fails in about 3% of the training stories. Can the networks learn from these in a second round of training? We train copies of our three networks for another 600 steps, without a linear start. In the new stories where the shortcut fails, do the copies still name the person's last place?
 
 # %%
-late = []
+second_round = []
 for seed, network in enumerate(networks):
     copied = deepcopy(network)
     fit(copied, training, seed=10 + seed, steps=600)  # it trains the copy
-    late.append(copied)
-rounds = {"first round": networks, "second round": late}
+    second_round.append(copied)
+rounds = {"first round": networks, "second round": second_round}
 figures.draw_what_is_followed(rounds, new_texts, new)
 print("after the second round:")
-figures.mean_weights(late[0], new_texts, new)
+figures.mean_weights(second_round[0], new_texts, new)
 
 # %% [markdown]
-# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are correct. After the second round, about one in six names this place, and most answers are correct. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. Do the additional steps alone do this? A single run of 1,200 steps with a linear start of 300 steps hardly removes the shortcut. With a linear start of 150 steps, such a run usually removes as much of the shortcut as the second round does, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
+# The shortcut fails in 116 of the 4,000 new stories. In these stories, nearly all answers after the first round name the person's last place, and hardly any are correct. After the second round, about one in six names this place, and most answers are correct. Hop 1 now gives most of its weight to a drop as well. The second round removes most of the shortcut. Would one longer run do the same? If the first 300 of its 1,200 steps are linear, it hardly removes the shortcut. If only the first 150 are, it usually removes as much of the shortcut as the second round does, but not for every seed ([our measurements](../docs/measurements.md#what-memories-can-do)).
 #
-# **Your turn**: in a new cell, run `print(figures.draw_hops(late[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
+# **Your turn**: in a new cell, run `print(figures.draw_hops(second_round[0], goes_on, "where is the milk"))`. Then change the list `goes_on`, using the same words, and try to fool this network.
 #
 # <details><summary>Answer</summary>
 #
@@ -362,19 +364,20 @@ figures.mean_weights(late[0], new_texts, new)
 
 # %%
 _, longer = stories("two facts", number=1000, seed=2, shortest=12, longest=20)
-repaired = deepcopy(late)
+repaired = deepcopy(second_round)
 for network in repaired:
     for ages in network.ages:  # 50 D: a vector for each age
         ages.data[10:] = ages.data[9]
 
 
 def share_wrong(networks, asked):
-    return [torch.tensor([1 - share_right(network, asked) for network in networks])]
+    shares = [1 - share_right(network, asked) for network in networks]
+    return [torch.tensor(shares)]  # shown as mean [lowest to highest]
 
 
 rows = {
-    "2 to 10 facts": share_wrong(late, new),
-    "12 to 20 facts": share_wrong(late, longer),
+    "2 to 10 facts": share_wrong(second_round, new),
+    "12 to 20 facts": share_wrong(second_round, longer),
     "12 to 20, ages up to 9": share_wrong(repaired, longer),
 }
 table(rows, ["wrong answers of three networks"], corner="stories", digits=2)
@@ -411,7 +414,7 @@ figures.draw_by_kind(right)
 figures.each_fact_hidden()
 
 # %% [markdown]
-# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. It is then enough to know who took it and where that person was. A good score does not show that a network follows the whole chain.
+# Two hops are enough here, because these networks need only two of the three facts. Hop 1 looks at who took the object, and hop 2 mostly at the move before the one to the named place. Without the move to the named place, the networks get as many answers right as before. The stories make this easy: in 92% of them, the answer is the place where the object was taken. It is then enough to know who took it and where that person was at that moment. A good score does not show that a network follows the whole chain.
 #
 # For "yes or no", some of the networks do hardly better than a constant answer. These questions require a different kind of reasoning: a comparison rather than a chain of facts.
 #
@@ -428,7 +431,7 @@ read = torch.tensor([1.0, 4.0])  # kitchen, garden: change them
 lead = asked.unsqueeze(1) + read  # (2, 1) + (2,) = (2, 2): a row per place asked
 same = lead[0, 0] + lead[1, 1]
 different = lead[0, 1] + lead[1, 0]
-print(f"the same place: {same:.0f} together, two places: {different:.0f} together")
+print(f"sum of the two leads, same place: {same:.0f}, different: {different:.0f}")
 rows = {"asked: kitchen": lead[0], "asked: garden": lead[1]}
 table(rows, ["read: kitchen", "read: garden"], corner='lead of "yes"', digits=0)
 
@@ -469,7 +472,7 @@ figures.compare_readouts()
 # | here | in the paper | in PyTorch |
 # | --- | --- | --- |
 # | `hop` | hop | `scaled_dot_product_attention(…, scale=1.0)` |
-# | embedding k, for the keys of hop k + 1 and the values of hop k | $A^{k+1} = C^k$ | `nn.Embedding(…, padding_idx=0)` |
+# | embedding k, for the keys of hop k + 1 and the values of hop k | $A^{k+1} = C^k$ (A: keys, C: values) | `nn.Embedding(…, padding_idx=0)` |
 # | readout | $W$, tied to $C^K$ | `nn.Linear(…, bias=False)`, not tied |
 
 # %% tags=["nbval-check-output"]

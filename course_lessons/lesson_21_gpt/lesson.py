@@ -28,9 +28,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # - **BERT** (Devlin et al., 2019) keeps the encoder. Every word sees all the others, and the model learns to predict words that we hide from it.
 # - **GPT** (Radford et al., 2018) keeps the decoder but drops its attention to the source. Every word sees only itself and earlier words, and the model learns to predict the next one.
 #
-# In our code, BERT and GPT differ only in their attention mask and in what they learn to predict. We build a GPT and, once it can write, see what BERT's mask would change.
+# Built from our parts, the two differ only in their attention mask and in what they learn to predict. We build only a GPT and, once it can write, see what BERT's mask would change.
 #
-# The first part is lesson 12's attention without `memory`, because there is no source. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer stores its attention weights, so we can look at them. Before you run the second cell, guess where they will be 0.
+# The first part is lesson 12's attention without its input for the source, `memory`. In the comments, B is the number of texts, T their length, D the width, H the number of heads and d = D / H a head's width. The layer stores its attention weights, so we can look at them. Before you run the second cell, guess where they will be 0.
 
 
 # %%
@@ -44,16 +44,17 @@ class MultiHeadAttention(nn.Module):
         self.W_O = nn.Linear(D, D)
 
     def split(self, x):  # B T D
-        return x.unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
+        heads = x.unflatten(-1, (self.H, -1))  # B T H d: a word in H parts
+        return heads.transpose(1, 2)  # B H T d
 
     def forward(self, x, mask):  # B T D, T T
         q = self.split(self.W_Q(x))  # B H T d
         k = self.split(self.W_K(x))  # B H T d
         v = self.split(self.W_V(x))  # B H T d
-        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T T
+        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T T, k.mT: B H d T
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T
         context = self.weights @ v  # B H T d
-        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T H d, then B T D
 
 
 # %% tags=["nbval-check-output"]
@@ -62,7 +63,7 @@ attention = MultiHeadAttention(D=8, H=2)
 x = torch.randn(1, 5, 8)  # B T D: one text of five words
 causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T T: itself and earlier ones
 attention(x, causal)  # B T D
-print(attention.weights[0, 0].detach())  # T T: of head 0
+print(attention.weights[0, 0].detach())  # T T: of text 0, head 0
 
 # %% [markdown]
 # To the right of the diagonal, all weights are 0, because the mask hides later words.
@@ -75,7 +76,7 @@ print(attention.weights[0, 0].detach())  # T T: of head 0
 diagrams.decoder_only()
 
 # %% [markdown]
-# Only self-attention can; the other parts treat each character separately. A layer has two sub-layers, attention and a feed-forward network, each preceded by a norm and wrapped in a residual connection, as in lesson 12.
+# Only self-attention can; the other parts treat each character separately. A layer has two sub-layers, attention and a feed-forward network, each preceded by a norm. As in lesson 12, a residual connection adds each result to x, the thick *residual stream* in the diagram.
 
 
 # %%
@@ -91,14 +92,15 @@ class FeedForward(nn.Module):
 
 
 class SubLayer(nn.Module):
-    def __init__(self, D, f, dropout=0.0):
+    def __init__(self, D, f, dropout=0.0):  # f: attention or feed-forward network
         super().__init__()
         self.norm = nn.LayerNorm(D)
         self.f = f
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x, *others):  # B T D, and what f needs besides, such as a mask
-        return x + self.dropout(self.f(self.norm(x), *others))  # B T D
+        result = self.f(self.norm(x), *others)  # B T D
+        return x + self.dropout(result)  # B T D
 
 
 # %%
@@ -114,7 +116,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The input at position t is again the sum of two vectors. The first is √D times row $c_t$ of a matrix E, where $c_t$ is the character's number; the second is $P_t$, the vector for position t from lesson 11. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E, multiplied by √D because E's entries begin with a standard deviation of 1/√D; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -124,7 +126,8 @@ class Layer(nn.Module):
 # %%
 def sinusoidal_positions(T, D):
     position = torch.arange(T)[:, None]  # T 1
-    angle = position * 10_000 ** (-torch.arange(0, D, 2) / D)  # T D/2
+    exponent = torch.arange(0, D, 2) / D  # D/2: from 0 to almost 1
+    angle = position * 10_000**-exponent  # T D/2
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # T D/2 2 → T D
 
 
@@ -135,15 +138,16 @@ class GPT(nn.Module):
         self.D = D
         self.embedding = nn.Embedding(V, D)
         nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
-        P = sinusoidal_positions(longest, D)  # T D, neither trained nor saved
-        self.register_buffer("P", P, persistent=False)  # but moved by .to("cuda")
+        P = sinusoidal_positions(longest, D)  # T D: a buffer moves with .to("cuda")
+        self.register_buffer("P", P, persistent=False)  # neither trained nor saved
         self.dropout = nn.Dropout(dropout)
         self.layers = nn.ModuleList(Layer(D, H, F, dropout) for _ in range(N))
         self.norm = nn.LayerNorm(D)
 
     def forward(self, ids):  # B T
         T = ids.shape[1]
-        x = self.dropout(self.embedding(ids) * self.D**0.5 + self.P[:T])  # B T D
+        x = self.embedding(ids) * self.D**0.5 + self.P[:T]  # B T D: B T D + T D
+        x = self.dropout(x)  # B T D
         mask = torch.ones(T, T, dtype=torch.bool, device=ids.device).tril()  # T T
         for layer in self.layers:
             x = layer(x, mask)  # B T D
@@ -152,7 +156,7 @@ class GPT(nn.Module):
 
 torch.manual_seed(0)
 model = GPT(V=len(CHARACTERS))
-ids = encode("a cat")[None]  # B T: one text
+ids = encode("a cat")[None]  # T; [None] makes it 1 T: a batch of one text
 print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
@@ -186,7 +190,7 @@ for name, count in counts.items():  # 4 bytes for each number in float32
 train = tales(6000, seed=1)  # 6,000 rows of 65 characters, each row's last tale cut off
 test = tales(400, seed=2)
 # test.ids B 65: a line break and 64 characters; test.bits B 64: one for each of the 64
-text = decode(test.ids[3, 1:])
+text = decode(test.ids[3, 1:])  # row 3 without the line break before the tale
 print(text)
 print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
 plots.surprise(text, {"what the rules leave open": test.bits[3]})
@@ -196,7 +200,7 @@ plots.surprise(text, {"what the rules leave open": test.bits[3]})
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits per character that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13.
+# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The targets are the same text, shifted by one character, and the training loop is `train_model` from lesson 13.
 
 
 # %%
@@ -205,7 +209,7 @@ def bits_of_each(model, ids):  # B T+1
     target = ids[:, 1:]  # B T: the character after each
     # cross_entropy wants the vocabulary's axis second: B V T
     nats = cross_entropy(logits.transpose(1, 2), target, reduction="none")  # B T
-    return nats / math.log(2)  # B T: from nats (lesson 05) to bits
+    return nats / math.log(2)  # B T: in bits, since -log2(p) = -ln(p) / ln(2)
 
 
 def train_on_tales(model, steps=700):
@@ -267,9 +271,9 @@ def top_k(p, k):  # V
 def nucleus(p, threshold):  # V
     ordered, places = p.sort(descending=True, stable=True)  # ties keep their order
     before = ordered.cumsum(0) - ordered  # sum before each; example: 0, 0.5, 0.8, 0.95
+    ordered = ordered.masked_fill(before >= threshold, 0.0)  # V: 0 outside the nucleus
     kept = torch.zeros_like(p)
-    # kept while the sum before is below the threshold; then back in their places
-    kept[places] = ordered.masked_fill(before >= threshold, 0.0)
+    kept[places] = ordered  # ordered[i] goes back to its place, places[i]
     return kept / kept.sum()
 
 
@@ -291,9 +295,10 @@ def write(model, prompt, adjust, seed=0, longest=64):
     generator = torch.Generator().manual_seed(seed)
     ids = encode(prompt)[None]  # 1 T
     while ids.shape[1] < longest:
-        logits = model(ids)[0, -1]  # V: for the next character
-        p = adjust(logits)  # V: probabilities
-        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1
+        logits = model(ids)[0, -1]  # V: of text 0, after its last character
+        p = adjust(logits)  # V: probabilities, by one of the functions below
+        # multinomial draws one character's number with these probabilities
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1, then 1 1
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
     return decode(ids[0]).strip("\n").replace("\n", " | ")
 
@@ -322,7 +327,7 @@ for adjust in (most_probable, from_nucleus, at_temperature_2):
 #
 # ## A cache
 #
-# For each new character, the model reads the whole text again. Whether it can reuse what it has already computed for the earlier characters depends on the mask. We take the attention layer from the beginning of the lesson and give it four words, then the same four with a fifth. Before you run the cell, guess which mask, BERT's or GPT's, leaves the output vectors of the four words unchanged.
+# For each new character, the model reads the whole text again. Whether it can reuse what it has already computed for the earlier characters depends on the mask. We give our attention layer four words, then the same four with a fifth. Before you run the cell, guess which mask, BERT's or GPT's, leaves the output vectors of the four words unchanged.
 
 # %% tags=["nbval-check-output"]
 # attention, its five words x and the mask causal are from the beginning
@@ -337,7 +342,7 @@ for name, mask in masks.items():
 # %% [markdown]
 # In GPT, the four vectors stay the same, whereas in BERT they change, because the four words can now see the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
 #
-# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones; in the model, it continues the positions and the mask from where the cache ends. A call reads T new characters; S is T plus the number of characters in the cache.
+# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; S is T plus the number of characters in the cache. In the code, *new* marks changes.
 
 
 # %%
@@ -349,11 +354,12 @@ class CachedAttention(MultiHeadAttention):
         if cache:  # new: not in the first call
             k = torch.cat([cache[0], k], dim=2)  # B H S d
             v = torch.cat([cache[1], v], dim=2)  # B H S d
-        cache[:] = [k, v]  # new: replaces what the caller's list contains
-        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S
+        cache.clear()  # new: the caller's list gets the longer k and v
+        cache.extend([k, v])  # new
+        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S, k.mT: B H d S
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
         context = self.weights @ v  # B H T d
-        return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
+        return self.W_O(context.transpose(1, 2).flatten(2))  # B T H d, then B T D
 
 
 # %%
@@ -361,18 +367,21 @@ class CachedGPT(GPT):
     def __init__(self, V, D=48, H=4, F=192, N=2, longest=64):
         super().__init__(V, D, H, F, N, longest)
         for layer in self.layers:
-            layer.attention.f = CachedAttention(D, H)  # replaces MultiHeadAttention
+            sub_layer = layer.attention  # x + f(norm(x)): only f changes
+            sub_layer.f = CachedAttention(D, H)  # replaces MultiHeadAttention
 
     def forward(self, ids, caches):  # B T: the new characters; one list for each layer
-        start = 0  # how many characters have been read
+        start = 0  # new: how many characters have been read
         if caches[0]:  # not in the first call
-            start = caches[0][0].shape[2]  # layer 0's keys: B H start d
+            k, _ = caches[0]  # layer 0's keys: B H start d
+            start = k.shape[2]
         end = start + ids.shape[1]
         x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
-        # new character t is at position start + t and sees columns 0 to start + t
+        # new: row t is the character at position start + t, and tril(start) lets it
+        # see columns 0 to start + t
         mask = torch.ones(end - start, end, dtype=torch.bool, device=ids.device)
         mask = mask.tril(start)  # T S
-        for layer, cache in zip(self.layers, caches, strict=True):
+        for layer, cache in zip(self.layers, caches, strict=True):  # new: caches
             x = layer.attention(x, mask, cache)  # B T D
             x = layer.feed_forward(x)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
@@ -408,9 +417,9 @@ print("same text:", write_with_cache(cached, prompt, most_probable) == plain_tex
 
 
 # %%
-def seconds_to_write(write, model):
+def seconds_to_write(writer, model):  # writer: write or write_with_cache
     began = time.perf_counter()
-    write(model, prompt, most_probable, longest=300)
+    writer(model, prompt, most_probable, longest=300)
     return time.perf_counter() - began
 
 
@@ -450,13 +459,14 @@ class AttentionAlone(nn.Module):
         for i, layer in enumerate(self.layers):
             mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
             if hide and i == 0:
-                mask.diagonal(-hide).fill_(False)  # row t cannot see t - hide
+                for t in range(hide, T):
+                    mask[t, t - hide] = False  # word t cannot see word t - hide
             x = x + layer(x, mask)  # B T D
         return self.readout(x[:, -1])  # B V: for the word after the last one
 
 
 # %% [markdown]
-# The model learns the task from lesson 11, in which a text has up to twelve different words, written as numbers. One of them then appears again, and the model has to predict which word followed it the first time. How many of 500 texts does it get right?
+# The model learns the task from lesson 11, in which a text has up to twelve different words, written as numbers. One of them appears again, and the model has to predict which word followed it the first time. How many of 500 texts does it get right?
 
 
 # %%
@@ -475,7 +485,7 @@ train_to_recall(copier)
 generator = torch.Generator().manual_seed(10_000)  # a seed not used in training
 words, answers = recall_next(500, 12, generator)  # B T+1, B
 with torch.no_grad():
-    right = copier(words).argmax(-1) == answers  # B
+    right = copier(words).argmax(-1) == answers  # B: is the best logit the answer's?
 print("text  ", words[0].tolist())
 print("answer", answers[0].item())
 print(f"share of answers that are right: {right.float().mean():.2f}")
@@ -495,19 +505,21 @@ figures.draw_layers(copier, words[0])
 # - For comparison, no word in that layer can see the word two places back.
 # - The first of the two equal words is replaced by a different word, so that the last word has no earlier occurrence.
 #
-# The **induction score** in the table is the weight that, in the last layer, the last word gives to the word to copy, averaged over the texts. The last two rows are stored results of five models with two layers, including ours, and five with one. In which rows does copying fail?
+# In the last layer, the last word gives a weight to the word to copy. The mean of this weight over the texts is the **induction score**. The last two rows are stored results of five models with two layers, including ours, and five with one. In which rows does copying fail?
 
 # %%
-matches = words[:, :-1] == words[:, -1:]  # B T: True at the last word's first mention
-first = matches.int().argmax(1)  # B: where it is True
+last = words[:, -1:]  # B 1: the last word of each text
+matches = words[:, :-1] == last  # B T: True at its first mention, else False
+first = matches.int().argmax(1)  # B: the place of the only 1 among 0s
 texts = torch.arange(500)  # B: [texts, first] is one place in each text
 replaced = words.clone()
-replaced[texts, first] = (words[texts, first] + 1) % WORDS  # a different word
+different = (words[texts, first] + 1) % WORDS  # B: the next number; after 31, 0
+replaced[texts, first] = different
 
 
 @torch.no_grad()
-def measure(words, hide=0):
-    right = copier(words, hide).argmax(-1) == answers  # B
+def measure(inputs, hide=0):  # B T+1
+    right = copier(inputs, hide).argmax(-1) == answers  # B
     # the call above keeps its weights, B H T+1 T+1; head 0 is the only head
     weights = copier.layers[1].weights[:, 0, -1]  # B T+1: of the last word's query
     to_copy = weights[texts, first + 1]  # B: on the word to copy
@@ -551,7 +563,7 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 # | `GPT` | decoder-only Transformer | `GPT2LMHeadModel`: learned positions, GELU, no √D |
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
-# | mask, `tril(start)` | causal mask | `causal_lower_right`; `is_causal=True` only without a cache |
+# | mask, `tril(start)` | causal mask | `causal_lower_right`; `is_causal=True` only without a cache (row t sees columns 0 to t) |
 # | `caches` | KV cache | `cache` (before version 5.24: `past_key_values`) |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 #
