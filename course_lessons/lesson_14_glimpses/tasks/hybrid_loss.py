@@ -5,7 +5,6 @@ from operator import add, mul, sub
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 
@@ -18,14 +17,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=25,
-    hints=(
-        "Three losses are added. Only the cross-entropy reaches the part that classifies, through the logits. Only the second reaches the part that chooses the locations, through the log probabilities: there, the amount by which the reward exceeded expectations is a plain number. The third makes the baseline a better guess of the reward.",
-        (
-            "Take one example of two classes with the logits [0, 0] and label 0, and two steps with the log probabilities -1 and -2, the reward 1 and the baselines 0.5 and 0.25. The cross-entropy is ln 2 = 0.6931. The reward minus the baselines is 0.5 and 0.75; times the log probabilities this is -0.5 and -1.5, whose sum over the steps is -2. "
-            "The squares are 0.25 and 0.5625, and their mean is 0.4062. The loss is 0.6931 + 2 + 0.4062 = 3.0994. The gradient at the log probabilities is -0.5 and -0.75; at the baselines it is -0.5 and -0.75 as well, and comes from the squares alone: 2·(0.5 - 1) / 2 and 2·(0.25 - 1) / 2."
-        ),
-        "advantage = reward as B×1 minus baseline, B×T; classify = mean cross-entropy of logits and label; look = advantage without its gradient, times log_probability; sum over T, mean over B; guess = mean over B and T of advantage squared; return classify minus look plus guess.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -108,45 +100,3 @@ def _(logits, label, log_probability, reward, baseline):
 
 def _of_label(log_p, label):
     return log_p.gather(1, label[:, None])[:, 0]
-
-
-PLAIN, PRODUCTS = "the detached surprise", "the weighted log probabilities"
-SUMS, LOOK = "the sums over the steps", "the term for the looks"
-SQUARES, GUESS = "the squared surprises", "the mean of the squares"
-BOTH = "the first two terms"
-LEARNS, NEVER_LEARNS = {PLAIN: left_out}, {SQUARES: lambda advantage: advantage.detach().square()}
-LOG_P_CUT_OFF = {PRODUCTS: lambda advantage, log_p: advantage * log_p.detach()}
-
-
-task.changed_each(
-    ("sign_of_the_rewards", "The sign of the log probability term is wrong: it is added, or the reward is subtracted from the baseline in it. The loss should fall when choices that were better than expected become more probable: subtract the product of (reward minus baseline) and the log probabilities.", {BOTH: add}),
-    ("reward_along_the_steps", "reward has the shape B and baseline B×T; broadcasting aligns shapes from the right, so B is matched with T. Unless B or T is 1, this runs only if B equals T, and then it pairs rewards with steps. Add an axis to reward to make it B×1.", {"the reward of each step": left_out}),
-    ("baseline_unused", "The baseline has no effect on the location term. Also subtract it from the reward there.", {PLAIN: lambda advantage, *, baseline: (advantage + baseline).detach()}),
-    ("one_surprise_for_all_looks", "You multiply the log probabilities of all steps by one mean surprise per example. Each step has its own baseline: multiply step by step, then sum.", {PLAIN: lambda advantage: advantage.mean(1, keepdim=True).detach()}),
-    ("advantage_normalised", "You standardise reward minus baseline before you multiply: its mean is subtracted, and it is divided by its standard deviation. That is sometimes done, but it gives a different gradient. Use the difference itself.", {PLAIN: lambda advantage: ((advantage - advantage.mean()) / (advantage.var(correction=0) + 1e-12).sqrt()).detach()}),
-    ("reward_of_ones_own", "You compute the reward from the logits and the label (1 if the largest logit is at the label). The reward is given: use it.", {"reward": lambda reward, *, logits, label: (logits.argmax(1) == label).to(reward.dtype)}),
-    # Sums and means
-    ("mean_over_the_steps", "You take the mean over the steps of the products with the log probabilities, or over everything at once. The log probabilities of all steps together belong to one chosen path: sum over T, then take the mean over B.", {SUMS: left_out}),
-    ("sum_over_the_batch", "You also sum the products with the log probabilities over the batch. Sum over T, then take the mean over B.", {LOOK: torch.sum}),
-    ("axes_exchanged", "You sum the products with the log probabilities over the batch and take the mean over the steps. It should be the other way round: the sum over T, the mean over B.", {SUMS: lambda products: products.sum(0)}),
-    ("last_step_alone", "Only the last step's log probabilities have an effect. The reward comes at the end, but all steps led to it: sum over all of them.", {SUMS: lambda products: products[:, -1]}),
-    ("squares_summed", "You sum the squares over the steps. They are errors of a prediction: take their mean over B and T.", {GUESS: lambda squares: squares.sum(1).mean()}),
-    ("softmax_twice", "You apply a softmax before cross_entropy, which applies its own. Pass it the logits.", {"the logarithms of the softmax": lambda logits: logits.softmax(1).log_softmax(1)}),
-    ("cross_entropy_summed", "You sum the cross-entropy over the batch. Take its mean, as `cross_entropy` does.", {"the mean log probability": torch.sum}),
-    # Terms
-    ("no_cross_entropy", "The cross-entropy is missing: without it the model does not learn to classify.", {"the cross-entropy": lambda mean: 0 * mean}),
-    ("no_part_of_the_looks", "The log probability term is missing: without it the model does not learn where to look.", {LOOK: lambda sums: 0 * sums.mean()}),
-    ("no_baseline_term", "The squared error of the baseline is missing, so the baseline never learns.", {GUESS: lambda squares: 0 * squares.mean()}),
-    ("squares_subtracted", "You subtract the squared error of the baseline, so the baseline learns to be wrong. Add it.", {"the loss": sub}),
-    ("surprise_unused", "The looks are not weighted: you sum their log probabilities as they are. Multiply each by reward minus baseline.", {PLAIN: torch.ones_like}),
-    ("surprise_squared", "You multiply the log probabilities by the square of reward minus baseline, which has lost its sign. Multiply by the difference itself.", {PLAIN: lambda advantage: advantage.detach().square()}),
-    ("absolute_error", "The baseline learns from its absolute error. Square it.", {SQUARES: torch.abs}),
-    ("sums_multiplied", "You multiply sums over the steps: the sum of the surprises by the sum of the log probabilities. Multiply step by step, then sum.", {PRODUCTS: lambda advantage, log_p: advantage.sum(1, keepdim=True) * log_p}),
-    # Gradients
-    ("baseline_learns_from_the_picks", "The value is correct, but through the products with the log probabilities a gradient also reaches the baseline, which does not make its predictions better. Detach reward minus baseline there with `.detach()`; in the squares, leave it as it is.", LEARNS),
-    ("baseline_never_learns", "The value is correct, but no gradient reaches the baseline. In the products it has to be detached, but it learns from the squares, so leave it as it is there.", NEVER_LEARNS),
-    ("detached_in_the_wrong_part", "The value is correct, but the gradients are swapped: the baseline gets one through the products and none through the squares. Detach it in the products, not in the squares.", LEARNS | NEVER_LEARNS),
-    ("locations_never_learn", "The value is correct, but no gradient reaches log_probability, so nothing learns where to look. Detach only reward minus baseline, not the log probability.", LOG_P_CUT_OFF),
-    ("wrong_factor_detached", "The value is correct, but you detach the wrong factor of the products: the baseline gets the gradient, and log_probability gets none. Detach reward minus baseline.", LEARNS | LOG_P_CUT_OFF),
-    ("as_given", "This is the loss as it was given, with its five faults.", NEVER_LEARNS | {PLAIN: lambda advantage: advantage.mean(1, keepdim=True), SUMS: left_out, BOTH: add}),
-)  # fmt: skip

@@ -5,7 +5,6 @@ from operator import add, mul, sub
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.reference_trace import left_out
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes
 
@@ -17,11 +16,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "The memory is a matrix that answers a key with a value: a vector times the matrix. Before a step writes, it uses its own key to ask the memory what is already there. It then writes only the difference between its own value and that answer, times the rate, and finally it reads with its query.",
-        "Take D = 2 and E = 1, the key [1, 0] at two steps, with the values 4 and 10, the query [1, 0] and the rates 1 and 0.5. At step 0 the memory is empty, so the difference is 4, and [1, 0] times 4 is added: the memory is [4, 0], and the query reads 4. At step 1 the key finds 4. The difference is 10 - 4 = 6, half of it is 3, so the memory becomes [7, 0] and the query reads 7. A memory that only adds would read 4 + 0.5·10 = 9.",
-        "memory = zeros B×D×E. For each step t: old = key t as a row (B×1×D) times memory: B×1×E; difference = value t as a row, minus old, times rate t with two axes of size 1 after it; memory = memory + key t as a column (B×D×1) times difference, as a new tensor; read t = query t as a row times memory. Return what was read, stacked along axis 1.",
-    ),
+    home=__name__,
     partial=USUAL,
 )
 
@@ -88,15 +83,6 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 7, torch.float64), True, hazard=True)
 
 
-OLD, DIFFERENCE, SCALED = (
-    "what is there",
-    "the difference",
-    "the scaled difference",
-)
-WRITTEN, NEW, READ = "what is written", "the memory after writing", "what is read"
-RATE, KEPT, QUERY = "the rate of the step", "the memory before the step", "the query of the step"
-
-
 def recall(memory, vector):
     """What a memory B×D×E answers to a vector B×D."""
     return (vector[:, None] @ memory)[:, 0]
@@ -106,115 +92,13 @@ def recall(memory, vector):
 def _(key, value, query, rate):
     memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
     for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
-        memory = yield KEPT, lambda memory: memory, memory
-        asked = yield QUERY, lambda q: q, q
-        old = yield OLD, recall, memory, k
-        difference = yield DIFFERENCE, sub, v, old
-        rate_now = yield RATE, lambda r: r[:, None], r
-        scaled = yield SCALED, mul, rate_now, difference
-        written = yield WRITTEN, lambda k, scaled: k[:, :, None] * scaled[:, None], k, scaled
-        memory = yield NEW, add, memory, written
-        read.append((yield READ, recall, memory, asked))
+        memory = yield "the memory before the step", lambda memory: memory, memory
+        asked = yield "the query of the step", lambda q: q, q
+        old = yield "what is there", recall, memory, k
+        difference = yield "the difference", sub, v, old
+        rate_now = yield "the rate of the step", lambda r: r[:, None], r
+        scaled = yield "the scaled difference", mul, rate_now, difference
+        written = yield "what is written", lambda k, scaled: k[:, :, None] * scaled[:, None], k, scaled
+        memory = yield "the memory after writing", add, memory, written
+        read.append((yield "what is read", recall, memory, asked))
     return torch.stack(read, 1)
-
-
-# What is written
-
-task.changed(
-    "only_added",
-    "You add the new value without subtracting what the memory held for this key. Write the difference: the value minus what the key finds.",
-    {DIFFERENCE: left_out},
-)
-task.changed(
-    "rate_on_the_new_value_only",
-    "Only the new value is multiplied by the rate, and what the memory held is subtracted in full. The brackets go around both: rate · (value - old).",
-    {DIFFERENCE: left_out, SCALED: lambda rate, value, *, done: rate * value - done[OLD]},
-)
-task.changed(
-    "memory_faded",
-    "You multiply the whole memory by 1 minus the rate before you add, so what belongs to other keys also fades. Subtract only what the key finds.",
-    {DIFFERENCE: left_out, NEW: lambda memory, written, *, done: (1 - done[RATE])[..., None] * memory + written},
-)
-task.changed_each(
-    ("old_value_added", "You add what the memory held to the new value. Subtract it: the write is only what is missing.", {DIFFERENCE: add}),
-    ("memory_replaced", "Each write replaces the whole memory, so what earlier steps have written is lost. Add it to the memory.", {NEW: lambda memory, written: written}),
-    ("rate_unused", "The rate has no effect: each write replaces what the key finds in full. Multiply the difference by the rate.", {RATE: lambda r: torch.ones_like(r[:, None])}),
-    ("one_minus_the_rate", "You multiply the difference by 1 minus the rate. The rate determines how much is replaced: multiply by it.", {RATE: lambda r: 1 - r[:, None]}),
-    ("first_rate_for_all_steps", "All steps write with the rate of the first step. Each has its own rate.", {"rate": lambda rate: rate[:, :1].expand_as(rate)}),
-    ("first_rates_for_all_sequences", "All sequences use the rates of the first. Each has its own rates.", {"rate": lambda rate: rate[:1].expand_as(rate)}),
-    ("read_with_the_key", "You read with the key. A step reads with its query.", {"query": lambda query, *, key: key}),
-    ("memory_not_kept", "Each step starts with an empty memory. Create it once, before the loop, and keep it from step to step.", {KEPT: torch.zeros_like}),
-    ("keys_normalised", "You divide the keys by their length. Use them as they are.", {"key": lambda key: torch.nn.functional.normalize(key, dim=2)}),
-    ("old_value_asked_with_the_query", "You use the query to find what is to be replaced. Use the key: the step writes under its key.", {OLD: lambda memory, key, *, done: recall(memory, done[QUERY])}),
-)  # fmt: skip
-
-
-# What is read, and when
-
-task.changed(
-    "read_before_writing",
-    "You read before the step has written, so step 0 reads zeros. Write first, and then read.",
-    {READ: lambda new, query, *, done: recall(done[KEPT], query)},
-)
-
-
-@task.mistake(
-    "All steps read from the final memory, so they see what later steps write. Read within the loop, after each step has written."
-)
-def all_read_at_the_end(key, value, query, rate):
-    memories = []
-    task.variant({NEW: lambda memory, written: memories.append(memory + written) or memories[-1]})(
-        key, value, query, rate
-    )
-    return query @ memories[-1]
-
-
-# Axes and sequences
-
-task.changed(
-    "memory_transposed",
-    "The memory is transposed when you read or write, and this runs only if D and E are equal. A key is a column of D numbers, a value a row of E numbers, and the memory is D×E.",
-    {WRITTEN: lambda key, scaled: scaled[:, :, None] * key[:, None]},
-)
-task.changed(
-    "one_memory_for_all",
-    "All sequences of the batch write into one memory, D×E. Each sequence has its own: B×D×E, and the outer product is computed for each separately.",
-    {WRITTEN: lambda key, scaled: (key.T @ scaled).expand(len(key), -1, -1)},
-)
-ARGUMENTS = ("key", "value", "query", "rate")
-task.changed(
-    "memory_kept_between_sequences",
-    "The memory is not emptied between sequences: each starts with what the previous one left. Start each sequence with zeros.",
-    dict.fromkeys(ARGUMENTS, lambda x: x.flatten(0, 1)[None]) | {"result": lambda read, *, value: read.view_as(value)},
-)
-task.changed(
-    "steps_along_the_batch",
-    "Your loop runs over the batch, axis 0, instead of the steps: each sequence reads what the previous ones have written. Loop over axis 1.",
-    dict.fromkeys((*ARGUMENTS, "result"), lambda x: x.transpose(0, 1)),
-)
-
-
-# Gradients, and what came in
-
-task.changed(
-    "memory_cut_off",
-    "What is read is correct, but no gradient flows through the memory from one step to the next. Leave out `detach`: what a step reads depends on all steps before it.",
-    {KEPT: torch.Tensor.detach},
-)
-task.changed(
-    "gradient_cut",
-    "What is read is correct, but no gradient reaches any input. Leave out `detach`, `no_grad` and `.data`, and stack the tensors themselves.",
-    {"result": torch.Tensor.detach},
-)
-
-
-@task.mistake(
-    "What is read is correct, but you write the differences into `value` itself, and code that uses it later finds other numbers there. Make a new tensor for them."
-)
-def written_into_the_values(key, value, query, rate):
-    differences = []
-    take = lambda value, old: differences.append(value - old) or differences[-1]  # noqa: E731
-    right = task.variant({DIFFERENCE: take})(key, value, query, rate)
-    with torch.no_grad():
-        value.copy_(torch.stack(differences, 1))
-    return right
