@@ -65,7 +65,7 @@ def test_gradients_flow_through_a_changed_way():
 
 
 def test_a_mistake_is_found_by_its_name():
-    function = task.changed("unscaled", "Divide by the sum.", {"the shares": left_out})
+    function = task.mistake("Divide by the sum.", "unscaled")(task.variant({"the shares": left_out}))
     assert task.wrong("unscaled") is function and function.__name__ == "unscaled"
     with pytest.raises(KeyError, match="nobody"):
         task.wrong("nobody")

@@ -267,9 +267,6 @@ class Task:
 
     def both(self, first: Mistake, other: Mistake) -> Callable | None:
         """Return an implementation that makes two mistakes at once, or None where there is none."""
-        of_steps = [getattr(each.function, "changes", None) for each in (first, other)]
-        if all(of_steps):
-            return self.variant(of_steps[0] | of_steps[1]) if of_steps[0].keys().isdisjoint(of_steps[1]) else None
         try:
             found = first.changes and other.changes and self.source(first, other)
         except CourseError:  # where both change the same place
@@ -290,15 +287,6 @@ class Task:
         steps so far to their values.
         """
         return mutate(self, changes)
-
-    def changed(self, name: str, sentence: str, changes: dict[str, Callable]) -> Callable:
-        """Declare a mistake as changes to the reference computation; see `variant`. Return its function."""
-        return self.mistake(sentence, name)(self.variant(changes))
-
-    def changed_each(self, *rows: tuple[str, str, dict[str, Callable]]) -> None:
-        """Declare mistakes as `changed` does, a row (name, sentence, changes) for each."""
-        for row in rows:
-            self.changed(*row)
 
     def wrong(self, name: str) -> Callable:
         """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
