@@ -26,9 +26,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # ## What can attention not do on its own?
 #
-# The output of attention is a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9.
-#
-# In a stack of attention layers, the words are averaged again and again. To see what becomes of them, we send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine of two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
+# The output of attention is a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9. In a stack of attention layers, the words are therefore averaged again and again. To see what becomes of them, we send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine of two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -83,7 +81,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation. We will build their boxes one by one.
 #
-# The thick line through each half consists of residual connections and is called the **residual stream**. Each box above this line reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
+# The thick line through each half consists of residual connections and is called the **residual stream**. Each box above it reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
 
 # %%
 diagrams.transformer()
@@ -130,7 +128,7 @@ class MultiHeadAttention(nn.Module):
 #
 # ## One network for all words
 #
-# Apart from its matrix products, attention only averages. To compute something new from a single word, each layer also has a position-wise **feed-forward network**, the same for every word. Its matrix $W_1$ maps the D entries of a word to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
+# Apart from its matrix products, attention only averages, so to compute something new from a single word, each layer also has a position-wise **feed-forward network**, the same for every word. Its matrix $W_1$ maps the D entries of a word to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -167,7 +165,7 @@ with torch.no_grad():
 #
 # ## Norms and sub-layers
 #
-# Since each box adds its result to the stream, the entries of the stream may grow from layer to layer. **Layer normalisation** (Ba et al., 2016) therefore rescales the input of each box to mean 0 and variance 1. It subtracts the mean μ of a word's entries and divides by their standard deviation, the square root of the variance σ². A learned gain g and bias b follow, and a tiny ε prevents division by zero.
+# Since each box adds its result to the stream, the entries of the stream may grow from layer to layer. **Layer normalisation** (Ba et al., 2016) therefore rescales the input of each box to mean 0 and variance 1. It subtracts the mean μ of a word's entries and divides by their standard deviation, the square root of the variance σ². A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
@@ -200,9 +198,7 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and its standard deviation.
-#
-# With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
 #
 # ## Two kinds of layer
 #
@@ -261,7 +257,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # Now only the two ends are missing. At the input, a word becomes a vector $x_t$: its row of an embedding matrix E that both languages share, multiplied by √D, plus the sinusoidal vector of its position (lesson 11).
 #
-# At the output, the vector $h_t$ of the last layer passes through one more norm, because with pre-norm the stream itself has passed through none. In the **readout**, each word in the vocabulary then gets a logit, the dot product of its row of E and the normalised vector.
+# At the output, the vector $h_t$ of the last layer passes through one more norm, because with pre-norm the stream itself has passed through none. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -501,7 +497,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. Although no word has to wait for the previous one, the Transformer takes about as long to train here.
+# The GRUs get more words right in the same time, though they also have more parameters. Nor does the Transformer train faster here, although no word has to wait for the previous one.
 #
 # ## Remove one part at a time
 #
@@ -604,7 +600,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 #
 # Without residual connections, none of the five models learned the task within 300 steps. Even after 1,000 steps at a learning rate of 0.003, three models got [16% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 42% with larger initial weights. Perhaps attention makes their words alike, as in our first experiment.
 #
-# That leaves the feed-forward networks. Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
+# Next come the feed-forward networks. Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -623,7 +619,7 @@ table(rows, [*(f"seed {i}" for i in range(5)), "mean"], corner="words wrong, by 
 #
 # ## What are norms for?
 #
-# Without norms, hardly anything changed, so why does nearly every Transformer have them? Since our model is small and starts with small weights, we now build six layers on each side. They have norms or not, and small or large weights, up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer; the table shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
+# Removing the norms changed hardly anything, so why does nearly every Transformer have them? Since our model is small and starts with small weights, we now build six layers on each side. They have norms or not, and small or large weights, up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer; the table shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
 
 
 # %%
