@@ -22,7 +22,7 @@ from course_utils.translation.scores import exact_shares
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 06, we added attention to a pair of GRUs so that the decoder could look back at the encoder. Attention can also translate without any GRU, given a few other parts. To find out what each of them contributes, we first build the whole model, the Transformer, and then remove one part at a time.
+# In lesson 06, we added attention to a GRU model so that its decoder could look back at the encoder states. Attention can also translate without any GRU, given a few other parts. To find out what each of them contributes, we first build the whole model, the Transformer, and then remove one part at a time.
 #
 # ## What can attention not do on its own?
 #
