@@ -22,13 +22,11 @@ from course_utils.translation.scores import exact_shares
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 
 # %% [markdown]
-# In lesson 06, attention let one GRU look back at another. Attention can also translate without any GRU, given a few other parts. To see what each contributes, we first build the whole model, the Transformer, and then remove one part at a time.
+# In lesson 06, we added attention to a GRU model so that its decoder could look back at the encoder states. Attention can also translate without any GRU, given a few other parts. To find out what each of them contributes, we first build the whole model, the Transformer, and then remove one part at a time.
 #
 # ## What can attention not do on its own?
 #
-# Attention outputs a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9, whatever the weights.
-#
-# What does such averaging do to the words when attention layers are stacked? We send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine between two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
+# The output of attention is a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9. In a stack of attention layers, the words are therefore averaged again and again. To see what becomes of them, we send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine of two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -75,15 +73,15 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# Two layers are enough, because their weights are fairly even. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Each word therefore gets nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
+# It takes only two layers, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Every word thus receives nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
 #
-# The second curve shows a partial remedy, in which the context does not replace the word but is *added* to it: x + f(x). With this residual connection from lesson 03 (He et al., 2016), the words still become more alike, but more slowly.
+# The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), instead of replacing it, the words still become more alike, but more slowly.
 #
 # ## The whole plan
 #
-# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder**, at the top, turns the source into the **memory**, from which the **decoder**, at the bottom, writes the translation. We will build their boxes one by one.
+# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation. We will build their boxes one by one.
 #
-# The thick line in each half, made up of residual connections, is called the **residual stream**. Each box above this line reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
+# The thick line through each half consists of residual connections and is called the **residual stream**. Each box above it reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
 
 # %%
 diagrams.transformer()
@@ -91,11 +89,11 @@ diagrams.transformer()
 # %% [markdown]
 # ## The attention layers
 #
-# Words can read from one another only in the three attention layers. These work as in lesson 10, except that keys and values are computed from `memory`, or from x if no memory is given.
+# Information passes between words only in the three attention layers; all other boxes process each word on its own. Attention works as in lesson 10, except that keys and values are computed from `memory`, or from x if no memory is given.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# Here d = D / H is the dimension of each head, $Q_i$ is part $i$ of $x W_Q$, and $K_i$ and $V_i$ are part $i$ of `memory` times $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
+# Here d = D / H is the dimension of each head. For head $i$, $Q_i$ is one part of $x W_Q$, and $K_i$ and $V_i$ are the corresponding parts of `memory` times $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
@@ -126,15 +124,15 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# K and V come from the source, Q from the target. With one query per target word, the result has the same shape as x and can be added to the stream.
+# The keys and values come from the source, whereas the queries come from the target. With one query per target word, the result has the same shape as x and can be added to the stream.
 #
 # ## One network for all words
 #
-# Apart from its matrix products, attention only mixes words. To compute something new from a single word, each layer also has a **feed-forward network**, which is the same for all words. Its matrix $W_1$ maps a word's D entries to F **hidden units**, whose negative values are replaced by 0, and $W_2$ maps these units back to D entries.
+# Apart from its matrix products, attention only averages, so to compute something new from a single word, each layer also has a position-wise **feed-forward network**, the same for every word. Its matrix $W_1$ maps the D entries of a word to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, the second twice the last unit.
+# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, and the second is twice the last unit.
 
 
 # %% tags=["nbval-check-output"]
@@ -163,21 +161,21 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The network returns [2, 2]: the products for the four units are 1, -2, -1 and 1, and the negative ones become 0. Without this step, the two matrices would amount to a single one, $W_1 W_2$, and the output, [-1, 2], could be computed without hidden units.
+# The answer is [2, 2], because the products for the four units are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would amount to a single one, $W_1 W_2$, and the output, [-1, 2], could be computed without hidden units.
 #
 # ## Norms and sub-layers
 #
-# Since every box adds to the stream, the stream's entries may grow larger and larger. **Layer normalisation** (Ba et al., 2016) therefore brings the entries of a box's input back to a size of about 1. It subtracts their mean μ and divides by the square root of their variance σ², while the gain g and the bias b are learned and ε is tiny.
+# Since each box adds its result to the stream, the entries of the stream may grow from layer to layer. **Layer normalisation** (Ba et al., 2016) therefore rescales the input of each box to mean 0 and variance 1. It subtracts the mean μ of a word's entries and divides by their standard deviation, the square root of the variance σ². A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition, which is called **post-norm**, whereas most models today, ours included, apply it before f, which is called **pre-norm**. Lesson 13 shows what trouble pre-norm saves us.
+# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which post-norm fails to learn and pre-norm succeeds.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# In training, the paper also applies dropout (lesson 09) to the result of f and to the sum of embedding and position. We leave it off until the end.
+# During training, the paper also applies dropout (lesson 09), which we leave off until the last experiment.
 #
-# Calculate the norm of [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input: what do pre-norm and post-norm give?
+# Calculate the norm of [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give?
 
 
 # %%
@@ -200,13 +198,11 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and its root is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this norm to x, whereas post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and the root of its variance.
-#
-# With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. In a decoder layer, whose self-attention is causal, a third comes between them: attention to the source, often called **cross-attention**. It reads the memory, and its mask hides the source's padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer has two sub-layers, self-attention and a feed-forward network. In a decoder layer, self-attention is causal, and a third sub-layer follows it: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the padding of the source. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -241,7 +237,7 @@ def causal_mask(T):  # as in lesson 09
 
 
 # %% [markdown]
-# Each of the three attention layers needs a mask, which is True where its words may look. Suppose the source consists of 3 words and the end token EOS, and the target of the start token BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
+# Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and the end token EOS, the target consists of the start token BOS and 3 words, and both are padded to 5 positions. Draw the masks on paper: how many different ones are there?
 
 # %%
 there = torch.tensor([True, True, True, True, False])  # S
@@ -255,17 +251,17 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# Two are enough: the source mask, used twice, hides the source's padding, and the decoder's self-attention has the causal mask. No other layer needs a causal mask, because the whole source is known from the start. The target's padding needs no mask either: since it comes last, the causal mask hides it from all words. The PAD rows do not matter, because no word looks at them and the loss ignores them.
+# There are only two: the source mask, used twice, hides the padding of the source, and the decoder's self-attention has the causal mask. Nothing else has to be causal, because the whole source is known from the start. Nor does the padding of the target need a mask: since it comes last, the causal mask hides it from all words. The PAD rows do not matter, because no word attends to them and the loss ignores them.
 #
 # ## The whole model
 #
-# Each word enters the model as a vector $x_t$: its row of a matrix E that both languages share, multiplied by √D, plus the sinusoidal vector of its position (lesson 11).
+# Now only the two ends are missing. At the input, a word becomes a vector $x_t$: its row of an embedding matrix E that both languages share, multiplied by √D, plus the sinusoidal vector of its position (lesson 11).
 #
-# The last layer's output $h_t$ passes through one more norm, because with pre-norm the stream itself has passed through none. Each word in the vocabulary then gets a logit, the dot product of its row of E and the normalised output; this step is called the **readout**.
+# At the output, the vector $h_t$ of the last layer passes through one more norm, because with pre-norm the stream itself has passed through none. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# The entries of E must be small to keep the logits small, but multiplied by √D, they are about as large as the position vectors' entries.
+# The entries of E must be small to keep the logits small, but multiplied by √D, they are about as large as the entries of the position vectors.
 
 
 # %%
@@ -331,7 +327,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Do the masks hide what they should?
 #
-# A missing mask raises no error, so we test the model as in lesson 09. If we change later words in the target or add padding to the source, the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
+# A missing mask raises no error, so we test the model before training it, as in lesson 09. If we change later words in the target or add padding to the source, the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
 
 
 # %%
@@ -370,13 +366,13 @@ for name, tested in models.items():
 table(rows, ["safe from later words", "safe from padding"])
 
 # %% [markdown]
-# Without the causal mask, later words change the logits; without the source mask, padding does. The whole model is safe from both.
+# Without the causal mask, later words change the logits; without the source mask, padding does. The whole model passes both tests.
 #
 # ## Does it translate?
 #
 # Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation.
 #
-# As in lesson 05, a batch consists of the source, the words given to the decoder and the words wanted from it, padded with 0 (PAD). Each of the 200 steps draws 64 pairs. The loss ignores padding, gradients longer than 1 are shortened, and the learning rate falls from 0.01 to 0.0005.
+# As in lesson 05, a batch consists of the source, the words given to the decoder and the words wanted from it, padded with 0 (PAD). Each of the 200 steps draws 64 pairs. The loss ignores padding, gradients longer than 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
 
 
 # %%
@@ -429,7 +425,7 @@ def fit(model, batches, epochs=1, rate=0.01):  # epochs: passes through the batc
 
 
 # %% [markdown]
-# We test the model twice. With teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, its decoder starts from BOS and predicts the first word, which we append, and so on.
+# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, the decoder starts from BOS and predicts the first word, which we append, and so on.
 
 
 # %%
@@ -486,9 +482,9 @@ _, by_itself = exact_shares(translations, truth(new, "verb-last"))
 print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}")
 
 # %% [markdown]
-# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing, and because a word counts only in its exact position, all later words are wrong as well.
+# With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing, and because a word counts only in its exact position, all later words are wrong.
 #
-# Do GRUs with attention, much like lesson 06's, get more words right when they write by themselves? We trained both models for 200 steps on the same batches, at the best of three learning rates, with three seeds each.
+# Was it worth giving up GRUs? We trained GRUs with attention, much like lesson 06's, and the Transformer for 200 steps on the same batches, at the best of three learning rates, with three seeds each. Which model gets more words right by itself?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -501,11 +497,11 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. Nor is the Transformer faster in training, although none of its words waits for the previous one: in batches of 64 short sentences, it takes about as long.
+# The GRUs get more words right in the same time, though they also have more parameters. Nor does the Transformer train faster here, although no word has to wait for the previous one.
 #
 # ## Remove one part at a time
 #
-# Now we remove one part at a time and train the rest in the same way. Where attention to the source, a feed-forward network or a norm is removed, x passes through unchanged, and without its residual connection, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
+# We now remove one part at a time and train the rest in the same way. Where attention to the source, a feed-forward network or a norm is removed, x passes through unchanged, and without its residual connection, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
 
 
 # %%
@@ -553,7 +549,7 @@ def take_out(model, part):
 
 
 # %% [markdown]
-# We begin with the causal mask, without which each target word can look at later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
+# We begin with the causal mask, without which each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
 
 # %%
 part = "causal mask"
@@ -572,7 +568,7 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source, whereas the model without the mask can find it in the target, one position further on. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
+# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. Whereas the whole model has to find the next word in the source, the model without the mask can copy it from the target, one position further on. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
 #
 # **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next one.
 #
@@ -591,7 +587,7 @@ for part in parts:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# Four parts are needed to get half right in 300 steps:
+# Four parts are needed to get half of the words right in 300 steps:
 #
 # | taken out | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
@@ -600,11 +596,11 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # | causal mask | nearly all | hardly any | the model reads words that are not there when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |
 #
-# Without the source mask, the model gets nearly all words right in a batch, but fewer when it translates one sentence at a time, probably because it got used to padding. Without norms, hardly anything changes here.
+# Without the source mask, the model still gets nearly all words right in a batch, but fewer when it translates one sentence at a time, probably because it got used to padding.
 #
-# Without residual connections, none of the five models learned the task within 300 steps. After 1,000 steps at a learning rate of 0.003, three models got [16% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 42% with larger initial weights. Perhaps attention makes their words alike, as in our first experiment.
+# Without residual connections, none of the five models learned the task within 300 steps. Even after 1,000 steps at a learning rate of 0.003, three models got [16% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 42% with larger initial weights. Perhaps attention makes their words alike, as in our first experiment.
 #
-# What do feed-forward networks contribute? Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
+# Next come the feed-forward networks. Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -623,7 +619,7 @@ table(rows, [*(f"seed {i}" for i in range(5)), "mean"], corner="words wrong, by 
 #
 # ## What are norms for?
 #
-# Nearly every Transformer has norms, so where do they matter? Since our model is small and starts with small weights, we now build six layers on each side. They have norms or not, and small or large weights, up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer; the table shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
+# Removing the norms changed hardly anything, so why does nearly every Transformer have them? Since our model is small and starts with small weights, we now build six layers on each side. They have norms or not, and small or large weights, up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer; the table shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
 
 
 # %%
@@ -671,11 +667,11 @@ columns = ["seed 0", "seed 1", "seed 2"]
 table(rows, columns, corner="words right, teacher forcing", digits=2)
 
 # %% [markdown]
-# With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing in 200 steps. In the other three cases, the entries grow slowly. Models with norms also learn when they start with large weights, though less than with small weights, where norms help only slightly. Here, norms thus make the choice of initial weights less critical, at the one learning rate we tried.
+# With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing in 200 steps. In the other three cases, the entries grow slowly. Models with norms also learn when they start with large weights, though less than with small weights, where norms help only slightly. Norms thus make the choice of initial weights less critical here, at the one learning rate we tried.
 #
 # ## Real captions
 #
-# In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "guitar", "book" and "bench". We now train our Transformer on the same captions, with dropout. A `DataLoader` shuffles the pairs in each epoch, `collate` makes batches of 64, and the loop is still `fit`. Will the three words survive?
+# Can our model translate real sentences? In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "guitar", "book" and "bench". We now train our Transformer on the same captions, with dropout. A `DataLoader` shuffles the pairs, `collate` makes batches of 64, and the loop is still `fit`. Will the three words survive?
 
 # %%
 UNK = 3  # the number of all tokens that occur fewer than three times
@@ -789,7 +785,7 @@ count = sum(p.numel() for p in base.parameters())
 print(f"parameters at the paper's base sizes: {count:,}")
 
 # %% [markdown]
-# For its base model, with a vocabulary of about 37,000 tokens, the paper states 65 million parameters, close to our 63 million.
+# For its base model, the paper states 65 million parameters, close to our 63 million.
 #
 # ## Questions
 #
