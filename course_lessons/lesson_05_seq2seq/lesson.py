@@ -433,7 +433,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## Real sentences
 #
-# Does one vector also carry a real sentence? Multi30k (Elliott et al., 2016) contains captions of photos in English and German; in a project, `datasets.load_dataset("bentrevett/multi30k")` loads them. We split each caption into **tokens**, that is, words and punctuation marks, and keep the pairs with at most ten English tokens. As in lesson 01, a vocabulary then numbers the tokens of both languages; a token that occurs fewer than three times becomes UNK, for unknown. If the download fails, the cell says so and uses the invented language.
+# Does one vector also carry a real sentence? Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens**, that is, words and punctuation marks, and keep the pairs with at most ten English tokens. As in lesson 01, a vocabulary then numbers the tokens of both languages; a token that occurs fewer than three times becomes UNK, for unknown. If the download fails, the cell says so and uses the invented language.
 
 
 # %%
@@ -447,6 +447,9 @@ def short_pairs(captions):  # lists of tokens, English and German
     return [(english, german) for english, german in tokens if len(english) <= 10]
 
 
+# In a project, the library `datasets` loads the same 29,000 pairs, each as a dict:
+# from datasets import load_dataset
+# pairs = load_dataset("bentrevett/multi30k", split="train")  # {"en": …, "de": …}
 training_pairs = short_pairs(load_captions("train"))
 validation_pairs = short_pairs(load_captions("val"))  # captions of other photos
 test_pairs = short_pairs(load_captions("test"))
@@ -516,6 +519,7 @@ for epoch in range(1, 6):
         lowest = new_loss
         best_weights = copy.deepcopy(german_model.state_dict())
 german_model.load_state_dict(best_weights)
+# torch.save(best_weights, "captions.pt") keeps them in a file; torch.load reads it.
 print(f"with the vector of a different caption: {validation_loss(shift=1):.2f}")
 
 
