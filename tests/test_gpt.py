@@ -162,9 +162,9 @@ def test_the_page_defines_the_same_model(lesson):
     torch.testing.assert_close(page(ids), ours(ids))
     cached = lesson.CachedGPT(11, longest=12)
     cached.load_state_dict(page.state_dict())
-    cache, lists = gpt.Cache(2), [[] for _ in page.layers]
+    cache, dicts = gpt.Cache(2), [{} for _ in page.layers]
     for part in ids.split((4, 1, 4), dim=1):
-        torch.testing.assert_close(cached(part, lists), ours(part, cache))
+        torch.testing.assert_close(cached(part, dicts), ours(part, cache))
     torch.testing.assert_close(lesson.bits_of_each(page, ids), gpt.bits(ours, ids))
     for p in probabilities():
         assert torch.equal(lesson.nucleus(p, 0.7), gpt.nucleus(p, 0.7)) and torch.equal(
@@ -174,7 +174,7 @@ def test_the_page_defines_the_same_model(lesson):
 
 def test_the_page_moves_as_a_whole_and_drops_out_when_asked(lesson):
     ids = some_ids()
-    for kind, more in ((lesson.GPT, []), (lesson.CachedGPT, [[[], []]])):
+    for kind, more in ((lesson.GPT, []), (lesson.CachedGPT, [[{}, {}]])):
         moved = kind(11, longest=12).to("meta")  # raises an error if one tensor stays behind
         assert moved(ids.to("meta"), *more).device.type == "meta"
     model, random = lesson.GPT(11, longest=12), torch.get_rng_state()

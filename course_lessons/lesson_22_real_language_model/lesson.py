@@ -193,7 +193,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases, with queries and keys rotated and with an optional cache. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases, with queries and keys rotated and with an optional cache, a list. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
 
 
 # %%

@@ -233,6 +233,7 @@ def nucleus(p: Tensor, threshold: float) -> Tensor:
     """Keep the fewest of the most probable of p, V, that sum to the threshold, divided by their sum (Holtzman et al. 2020)."""
     ordered, places = p.sort(descending=True, stable=True)
     before = ordered.cumsum(0) - ordered  # the sum of all that are more probable
-    kept = torch.zeros_like(p)
-    kept[places] = ordered.masked_fill(before >= threshold, 0.0)
+    outside = places[before >= threshold]  # the places in p of those to remove
+    kept = p.clone()
+    kept[outside] = 0.0
     return kept / kept.sum()
