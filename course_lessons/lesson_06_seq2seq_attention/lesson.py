@@ -23,7 +23,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # In lesson 05, the encoder had to squeeze the whole sentence into its last state, the only one the decoder got. Short sentences were translated correctly, but in 12-word sentences, the model got most words wrong.
 #
-# A human translator would look back at the source, and in this lesson, so may the decoder: before it writes each word, it can consult all the encoder states. After training such a model on the same toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
+# A human translator would look back at the source, and in this lesson, so may the decoder: before it writes each word, it can consult all the encoder states. After training such a model on a harder toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
 #
 # ## All states instead of the last one
 #
@@ -125,7 +125,7 @@ print("contexts:", c.detach()[:, 0])
 #
 # ## The whole model
 #
-# To make room for attention, four things change in the model from lesson 05:
+# Four things change in the model from lesson 05:
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |

@@ -164,7 +164,7 @@ print("gradient for the pixels:  ", ram.glimpse(pixels, l, 8, 2).requires_grad)
 # %% [markdown]
 # A gradient can flow through the sensor to the pixels, but not to the location. The sensor rounds a location to a whole row and column, so moving it by a tiny amount changes nothing.
 #
-# The model therefore has to learn by trial and error, from a reward that tells it how good its locations were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. We use the probability that the model assigns to the correct digit, which also tells a near miss from a complete one.
+# The model therefore has to learn by trial and error, from a reward that tells it how good its locations were. In the paper, the reward is 1 for a correct answer and 0 for a wrong one. We use the probability that the model assigns to the correct digit, which also shows how close a wrong answer was.
 #
 # As in lesson 08, we use REINFORCE: a sampled location becomes more probable if its reward was higher than expected, and less probable if it was lower. Since a location can be anywhere, we sample it from a Gaussian around the mean μ, with standard deviation σ for both x and y. Its density $p(l)$ is largest at μ and falls with the distance from μ. In the logarithm, only the squared distance depends on μ:
 #

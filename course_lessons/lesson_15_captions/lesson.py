@@ -43,7 +43,7 @@ figures.show_finished_caption(unseen)
 figures.show_scenes(unseen, [1, 2, 3])
 
 # %% [markdown]
-# For the last word, it is enough to look at the rightmost object, but no relation can be written without looking at two objects.
+# For the last word, it is enough to look at the rightmost object, but for a relation, you need two objects.
 #
 # We will follow scene 2, in the middle. The network reads the words in `given` and should predict the words in `wanted`. Which of these words name an object?
 
@@ -61,7 +61,7 @@ print("true  ", unseen.true[scene].tolist())
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Here, these parts are the cells, each of which has a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Our parts are the cells, each of which has a vector of dimension E, called its **annotation**.
 #
 # A convolutional network computes the annotations. Its first layer extracts features from small squares of the picture, and the other two do the same with the output of the layer before. The last layer has 64 features at each position, and `MaxPool2d` keeps the largest value of each feature in each cell.
 #
@@ -123,7 +123,7 @@ diagrams.captioner(new=["gate"])
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
-# The weights sum to 1 even if a word needs nothing from the picture, so we add one new part: a **gate** $\beta_t$, which controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
+# The weights sum to 1 even if a word needs nothing from the picture. The one new part, the paper's **gate** $\beta_t$, controls how much of $z_t$ is passed on. It is a number between 0 and 1, computed from the decoder state with the learned parameters w and b and the sigmoid σ:
 #
 # $$\beta_t = \sigma(w^\top h_{t-1} + b) \qquad \hat z_t = \beta_t\, z_t$$
 #

@@ -157,7 +157,7 @@ figures.errors_on_lines()
 #
 # ## Use only the best expert
 #
-# Since a competing expert can soon answer on its own, we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
+# Once trained, a competing expert can answer alone, so we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
 #
 # The weights of all the other experts should then be exactly 0, but mathematically, a softmax never gives 0. Shazeer et al. (2017) therefore keep only the $k$ largest scores and hide the rest, as a mask hides words. If k is 2, what weights do experts with scores of 1, 3 and 2 get?
 
