@@ -294,7 +294,7 @@ print("the same scores:", torch.allclose(from_numbers, by_model, atol=1e-4))
 # %% [markdown]
 # ## Polarity is a direction
 #
-# A word's contribution to the score, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. Training pushed the vectors of words in positive reviews along $w$ and the others against it, so a word's **polarity**, whether it is positive or negative, becomes a direction. To plot word vectors, we train a second model in which they are two-dimensional. Where will "great", "dull" and "the" point?
+# A word's contribution to the score, $w^\top x$, is the component of its vector along $w$, times the length of $w$; for a vector perpendicular to $w$, it is 0. In training, positive reviews pushed their words' vectors along $w$ and negative reviews against it, so a word's **polarity**, whether it is positive or negative, becomes a direction. To plot word vectors, we train a second model in which they are two-dimensional. Where will "great", "dull" and "the" point?
 
 # %%
 torch.manual_seed(1)

@@ -550,7 +550,7 @@ for caption in [
 # %% [markdown]
 # The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, two of the three translations are correct German. In English, they say *two dogs are playing in the snow* and *a woman in a blue shirt is playing tennis*. The other says *a man with a hat juggles, who on a sidewalk*. The first words fit, and so does the snow, but guitar, bench and book are lost. Instead, the model writes phrases from other captions, such as "in einem blauen hemd", in a blue shirt.
 #
-# How good is the model on all the test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
+# How good is the model on all the short test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
 
 # %%
 references = [" ".join(german) for _, german in test_pairs]

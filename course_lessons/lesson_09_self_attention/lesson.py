@@ -449,7 +449,7 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # ## The layer in a language model
 #
-# A model that writes text, such as the one in lesson 21, learns to predict each next word. Its layer often stores the causal mask as a *buffer*, a tensor that is not trained but moves to the GPU with the model. An option adds a bias to each projection, as in GPT-2, and dropout sets random weights to 0 in training (lesson 13).
+# A model that writes text, such as the one in lesson 21, learns to predict each next word. Its layer often stores the causal mask as a *buffer*, a tensor that is not trained but moves to the GPU with the model. An option adds a bias to each projection, as in GPT-2, and dropout sets random attention weights to 0 in training (lesson 13).
 
 
 # %%

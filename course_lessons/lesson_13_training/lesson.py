@@ -462,7 +462,7 @@ print(f"BLEU on {len(translations):,} test captions: {score:.0f}")
 figures.draw_own_loop()
 
 # %% [markdown]
-# In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The figure compares it with the course's translation model, which has more than five times as many parameters and reaches 36.7 after 11 epochs.
+# In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
 #
 # To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
 
