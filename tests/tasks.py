@@ -3,12 +3,15 @@
 import functools
 import linecache
 import re
+import sys
 
 from correct_answers import exercises_of
 
+from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
 from course_utils.checks.catalogue import solutions
+from course_utils.checks.changed_solution import refuse_undefined
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.run import kind_of_answer, marked, run
@@ -48,6 +51,20 @@ def judge_briefly(task, answer, expected, seconds=60):
         return judge_answer(task, answer)
     outcomes = run(answer, list(map(question, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
     return judge(task, expected.cases, outcomes, expected, explaining=False)
+
+
+def assert_mistakes_can_be_made(task):
+    for mistake in task.mistakes:
+        if mistake.changes:
+            source = task.source(mistake)
+            try:
+                refuse_undefined(source, vars(sys.modules[task.home]))
+            except CourseError as problem:
+                raise CourseError(f"{task.place(mistake)}: {problem}.") from None
+        assert mistake.changes or mistake.function, (
+            f"{task.place(mistake)} has neither a change nor a function: "
+            "indent its change by four blanks, or register a function below @task.mistake()"
+        )
 
 
 def as_answer(task, function):

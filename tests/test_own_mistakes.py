@@ -158,6 +158,11 @@ def test_the_file_on_the_instructors_page_is_accepted(file, capsys):
         ),
         ("weights @ value ->", "weights * value ->", "line 3: nothing in the solution is like `weights . value`"),
         (
+            "weights @ value -> value",
+            "weights @ value -> valeu",
+            'line 3: `valeu` is not defined .did you mean "value"',
+        ),
+        (
             "03.attention: scaled",
             "03.attention: mean_of_values",
             "line 10: 03.attention has two mistakes named mean_of",

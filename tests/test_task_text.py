@@ -4,15 +4,17 @@ import io
 import os
 import subprocess
 import sys
+import types
 import zipfile
 
 import pytest
 import torch
 from repository import ROOT
-from tasks import TASKS
+from tasks import TASKS, assert_mistakes_can_be_made
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
+from course_utils.checks.task import Task
 from course_utils.checks.task_text import read_task_text
 from course_utils.grading.handing_out.package import package
 
@@ -89,6 +91,10 @@ def test_a_written_out_solution_keeps_its_indentation(read):
     "text, said",
     [
         ("## from masks: levle\n\n    others = keys\n", "line 1: masks.md has no mistake levle: unmasked, level."),
+        (
+            "## from maks: level\n",
+            'line 1: there is no shared file maks.md (did you mean "masks"?). There are masks, task.',
+        ),
         ("\n## from masks: level\n", "line 2: level needs the word others: `others = …`."),
         ("## a\n\nOnce.\n\n## a\n\nTwice.\n", "line 5: there are two mistakes named a."),
         ("## a\n\n    x -> y\n", "line 1: what is a learner told who makes this mistake?"),
@@ -111,10 +117,52 @@ def test_two_changes_of_a_solution_are_made_at_once():
     assert "Two mistakes together" in judge_answer(task, both).message
 
 
-def test_every_mistake_of_a_text_has_a_change_or_a_function():
-    for task in TASKS.values():
-        missing = [mistake.name for mistake in task.mistakes if mistake.function is None]
-        assert not missing, f"{task.id}: {', '.join(missing)} has neither a change nor a function"
+@pytest.fixture
+def declare(tmp_path, monkeypatch):
+    module = types.ModuleType("dot_in_a_test")
+    module.__file__ = str(tmp_path / "dot.py")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    def declare(text):
+        (tmp_path / "dot.md").write_text(text, encoding="utf-8")
+        sizes = {"difficulty": 1, "importance": 1, "minutes": 5}
+        return Task("04.dot", "a title", ("state B×T×D", "hidden B×S×D"), "scores B×T×S", home=module.__name__, **sizes)
+
+    return declare
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ("    hidden.mT -> hidde.mT", ': `hidde` is not defined (did you mean "hidden"?).'),
+        ("    state @ _x -> _y", ": `_y` is not defined."),
+        ("    state * _ -> state", ": nothing in the solution is like `state * _`."),
+        (
+            "  hidden.mT -> hidden",
+            " has neither a change nor a function: indent its change by four blanks, or register ",
+        ),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_refused_with_its_place(declare, change, said):
+    task = declare(f"# 04.dot\n\n## doubled\n\nTwice.\n\n{change}\n")
+    with pytest.raises((CourseError, AssertionError)) as refused:
+        assert_mistakes_can_be_made(task)
+    assert f"dot.md, line 3, 04.dot, doubled{said}" in str(refused.value)
+
+
+def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
+    task = declare("## doubled\n\nTwice.\n\n    state @ _x -> twice(torch.stack([y for y in state]) @ _x)\n")
+    sys.modules[task.home].twice = lambda x: x + x
+    assert_mistakes_can_be_made(task)
+
+
+def test_a_function_without_a_section_is_refused(declare):
+    with pytest.raises(
+        CourseError, match="04.dot: .*dot.md has no section `## doubled`, with the sentence for the func"
+    ):
+
+        @declare("## halved\n\nHalf.\n").mistake()
+        def doubled(state, hidden): ...
 
 
 WRONG = """

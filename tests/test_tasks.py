@@ -8,7 +8,7 @@ import pytest
 import sampling
 import torch
 from correct_answers import CORRECT
-from tasks import TASKS, answer_of, as_answer, judge_answer, judge_briefly, solution_of
+from tasks import TASKS, answer_of, as_answer, assert_mistakes_can_be_made, judge_answer, judge_briefly, solution_of
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
@@ -21,6 +21,7 @@ from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.reference_trace import run_trace
 from course_utils.checks.running.contract import holds_float64
 from course_utils.checks.running.run import run
+from course_utils.checks.try_own_mistakes import equal_mistakes
 from course_utils.models import variants
 
 
@@ -112,6 +113,7 @@ def test_every_task_with_masked_scores_names_an_inverted_mask(declared):
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_correct_answers_pass_and_mistakes_have_own_sentences(task):
+    assert_mistakes_can_be_made(task)
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
     named = sampling.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
     others = sampling.some("right answers in other styles", CORRECT[task.id], 1, 1000)
@@ -127,8 +129,8 @@ def test_correct_answers_pass_and_mistakes_have_own_sentences(task):
         for mistake in mistakes:
             report = judge_mistake(task, mistake, expected)
             if not is_told(mistake, report):
-                instead = f"{report.mistake} is named instead" if report.mistake else "no name is found"
-                wrong.append(f"seed {seed}: {mistake.name} is not recognised, {instead}.\n{report}")
+                why = why_not_told(task, mistake, report, expected)
+                wrong.append(f"seed {seed}: {mistake.name} is not recognised, {why}.\n{report}")
         for mistake in (each for each in task.mistakes if seed == 0 and each not in mistakes):
             wrong += [] if is_refused(task, mistake, expected) else [f"{mistake.name} passes."]
     assert not wrong, "\n\n".join(wrong)
@@ -139,6 +141,24 @@ def is_told(mistake, report):
     if report.hazard:
         return report.mistake == mistake.name and report.message.endswith(mistake.sentence)
     return (report.mistake, report.message) == (mistake.name, mistake.sentence) and report.state in ("failed", "error")
+
+
+def why_not_told(task, mistake, report, expected):
+    if equal := equal_mistakes(task, mistake, expected):
+        return f"since {equal[0].name} does exactly the same"
+    return f"{report.mistake} is named instead" if report.mistake else "no name is found"
+
+
+def test_a_mistake_that_equals_another_is_told_with_its_name(monkeypatch):
+    task = TASKS["04.dot"]
+    same = task.written("same", "A sentence.", ["state @ _x -> state / state.shape[-1] ** 0.5 @ _x"])
+    monkeypatch.setattr(task, "mistakes", [*task.mistakes, same])
+    expected = Expected(task, task.make_cases(0))
+    scaled = next(mistake for mistake in task.mistakes if mistake.name == "scaled")
+    for mistake, other in ((scaled, same), (same, scaled)):
+        report = judge_mistake(task, mistake, expected)
+        assert not is_told(mistake, report)
+        assert why_not_told(task, mistake, report, expected) == f"since {other.name} does exactly the same"
 
 
 def is_refused(task, mistake, expected):

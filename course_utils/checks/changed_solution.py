@@ -10,11 +10,15 @@ All changes of a mistake are made at once, in the solution as it is.
 """
 
 import ast
+import builtins
 import copy
 import re
+import symtable
+from collections.abc import Iterable
 
 from course_utils.base.docstrings import without_docstrings
 from course_utils.base.errors import CourseError
+from course_utils.base.sanitise import did_you_mean
 
 ARROW, ASSIGNS = " -> ", re.compile(r"([A-Za-z]\w*) := (.+)")
 
@@ -52,6 +56,21 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
         if names & {alias.asname or alias.name.partition(".")[0] for alias in line.names}
     ]
     return ast.unparse(ast.fix_missing_locations(ast.Module(body=[*needed, *tree.body], type_ignores=[]))) + "\n"
+
+
+def refuse_undefined(source: str, known: Iterable[str] = ()) -> None:
+    """Raise `CourseError` for a name that a changed solution uses, but that neither it, nor Python, nor `known` defines."""
+    tables = [symtable.symtable(source, "<solution>", "exec")]
+    for table in tables:
+        tables += table.get_children()
+    symbols = [symbol for table in tables for symbol in table.get_symbols()]
+    used = {symbol.get_name() for symbol in symbols if symbol.is_global() and symbol.is_referenced()}
+    local = {symbol.get_name() for symbol in symbols if symbol.is_local()}
+    of_module = {
+        symbol.get_name() for symbol in tables[0].get_symbols() if symbol.is_assigned() or symbol.is_imported()
+    }
+    if unknown := sorted(used - of_module - {*known, *dir(builtins)}):
+        raise CourseError(f"`{unknown[0]}` is not defined{did_you_mean(unknown[0], sorted(local))}")
 
 
 def _parse(code, change):

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import PUBLISHED, learners_folder
-from course_utils.checks.changed_solution import changed
+from course_utils.checks.changed_solution import changed, refuse_undefined
 from course_utils.checks.solutions import function_from
 from course_utils.checks.task import Mistake, Task
 from course_utils.checks.task_text import sections
@@ -84,6 +84,7 @@ def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], s
             if (task, name) in seen:
                 raise CourseError(f"{task} has two mistakes named {name}")
             source = changed(solutions[task], changes, imports_of(task)) if changes else ""
+            refuse_undefined(source)
         except CourseError as problem:
             raise CourseError(f"{file}, line {number}: {problem}.") from None
         seen.add((task, name))

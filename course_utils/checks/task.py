@@ -114,6 +114,8 @@ class Task:
         self.id, self.title, self.hints, self.home = id, title, tuple(hints), home
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self._solution = ""  # to make changes in, where the text shows one
+        self._text = Path(sys.modules[home].__file__).with_suffix(".md") if home else None
+        self._lines: dict[str, int] = {}  # of the mistakes in the text
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
         self.rows_sum_to_one = tuple(rows_sum_to_one)
@@ -130,10 +132,10 @@ class Task:
         self.canonical_function: Callable[[Case, object], object] | None = None
         self.mismatch_function: Callable[[Case, object, object], str] | None = None
         self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
-        if home:
-            text = Path(sys.modules[home].__file__).with_suffix(".md")
-            told = read_task_text(text, lessons_folder() / "shared")
+        if self._text:
+            told = read_task_text(self._text, lessons_folder() / "shared")
             self.hints, self._solution = told.hints, told.solution
+            self._lines = {each.heading: each.line for each in told.mistakes}
             self.mistakes = [
                 self.written(each.heading, " ".join(each.paragraphs), each.changes) for each in told.mistakes
             ]
@@ -231,7 +233,7 @@ class Task:
     def mistake(self, sentence: str = "", name: str = "") -> Callable[[Callable], Callable]:
         """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given.
 
-        Without a sentence, the task's Markdown file has it, below the mistake's name.
+        Without a sentence, the task's Markdown file has it, below the mistake's name. Raises `CourseError` where it does not.
         """
 
         def register(function):
@@ -240,7 +242,14 @@ class Task:
             if sentence:
                 self.mistakes.append(Mistake(function.__name__, sentence, function))
             else:
-                place, told = next((i, m) for i, m in enumerate(self.mistakes) if m.name == function.__name__)
+                known = {mistake.name: place for place, mistake in enumerate(self.mistakes)}
+                if function.__name__ not in known:
+                    raise CourseError(
+                        f"{self.id}: {self._text or 'its Markdown file'} has no section `## {function.__name__}`, "
+                        "with the sentence for the function of that name below @task.mistake()."
+                    )
+                place = known[function.__name__]
+                told = self.mistakes[place]
                 self.mistakes[place] = Mistake(told.name, told.sentence, function)
             return function
 
@@ -257,9 +266,17 @@ class Task:
         """Return the solution as a mistake changes it, or several at once. Raises `CourseError` for a change that fits nowhere."""
         changes = [change for each in (mistake, *others) for change in each.changes]
         held = packed_sources().get(f"{self.id}, {mistake.name}")
-        if held is None:
-            return changed(self._solution or solutions()[self.id], changes, imports_of(self.id))
-        return changed(held, changes[len(mistake.changes) :]) if others else held
+        try:
+            if held is None:
+                return changed(self._solution or solutions()[self.id], changes, imports_of(self.id))
+            return changed(held, changes[len(mistake.changes) :]) if others else held
+        except CourseError as problem:
+            raise CourseError(f"{self.place(mistake)}: {problem}.") from None
+
+    def place(self, mistake: Mistake) -> str:
+        """Return where a mistake is written, for what is said about it: the file, the line, the task and its name."""
+        line = f"{self._text}, line {self._lines[mistake.name]}, " if mistake.name in self._lines else ""
+        return f"{line}{self.id}, {mistake.name}"
 
     def _function_from(self, source, name):
         space = vars(sys.modules[self.home]) if self.home else {}

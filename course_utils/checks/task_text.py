@@ -32,6 +32,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.sanitise import did_you_mean
 
 HINTS, SOLUTION = "Hints", "Solution"
 SHARED = re.compile(r"from (\w+): (\w+(?:, \w+)*)")
@@ -99,6 +100,12 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
 def _from_shared(path, section, file, names):
     """Return mistakes of a shared file, with a task's words filled in."""
     words = dict(re.split(r"\s*=\s*", line, maxsplit=1) for line in section.changes)
+    if not file.is_file():
+        there = sorted(each.stem for each in file.parent.glob("*.md"))
+        meant = did_you_mean(file.stem, there)
+        raise CourseError(
+            f"{path}, line {section.line}: there is no shared file {file.name}{meant}. There are {', '.join(there)}."
+        )
     known = {each.heading: each for each in sections(file.read_text(encoding="utf-8"))}
     if missing := [name for name in names if name not in known]:
         raise CourseError(f"{path}, line {section.line}: {file.name} has no mistake {missing[0]}: {', '.join(known)}.")

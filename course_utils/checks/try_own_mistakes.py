@@ -3,15 +3,28 @@
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
 from course_utils.checks.answer import expected_on, judge_answer
+from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.match_mistake import agree_in_value
 from course_utils.checks.own_mistakes import FILE, Own, file_of_own
+from course_utils.checks.task import Mistake, Task
 
 
 def try_all() -> None:
     """Try each own mistake. Raises `CourseError` for the first that is of no use."""
     for own in catalogue.own_mistakes():
         try_out(own)
+
+
+def equal_mistakes(task: Task, mistake: Mistake, expected: Expected) -> list[Mistake]:
+    """Return the task's other mistakes that give what this one gives, in every case."""
+    places = range(len(expected.cases))
+    outcomes = [expected.of_mistake(mistake, place) for place in places]
+    return [
+        other
+        for other in task.mistakes
+        if other is not mistake and all(agree_in_value(outcomes[i], expected.of_mistake(other, i)) for i in places)
+    ]
 
 
 def try_out(own: Own) -> str:
@@ -24,10 +37,9 @@ def try_out(own: Own) -> str:
     outcomes = [expected.of_mistake(mistake, place) for place in places]
     if not any(first_failure(task, expected, place, outcomes[place]) for place in places):
         raise CourseError(f"{here}: this is correct in every case of the task, so no check can find it.")
-    for other in task.mistakes if own.source else ():
-        if other is not mistake and all(agree_in_value(outcomes[i], expected.of_mistake(other, i)) for i in places):
-            raise CourseError(
-                f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
-                "Give it that name, and a check says it in your words."
-            )
+    for other in equal_mistakes(task, mistake, expected) if own.source else ():
+        raise CourseError(
+            f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
+            "Give it that name, and a check says it in your words."
+        )
     return judge_answer(task, mistake.function, seconds=60).message
