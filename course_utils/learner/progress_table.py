@@ -57,8 +57,10 @@ def _row(task, entry):
 
 def _summary(rows):
     tasks_reached, questions_reached = ([row[3] for row in rows if row[0] == is_task] for is_task in (True, False))
-    passed = f"{sum(map(_counts_as_passed, tasks_reached))} of {len(tasks_reached)} tasks passed"
-    return f"{passed}, {sum(map(_counts_as_passed, questions_reached))} of {len(questions_reached)} questions answered"
+    before = sum(reached in PASSED_BEFORE.values() for reached in tasks_reached)
+    passed = f"{tasks_reached.count('passed')} of {len(tasks_reached)} tasks passed"
+    passed += f" ({before} more passed before)" if before else ""
+    return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
 
 
 def _has_begun(rows):
