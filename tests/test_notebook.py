@@ -758,6 +758,18 @@ def test_names_of_the_package_are_explained_where_not_imported():
     assert sorted(ast.literal_eval(names)) == sorted(course_utils.__all__)
 
 
+def test_exit_in_an_answer_ends_the_answer_and_not_the_kernel(shell, course_folder, monkeypatch):
+    ended = []
+    monkeypatch.setattr(type(shell), "ask_exit", lambda self: ended.append("kernel"), raising=False)
+    shell.run_cell("from course_utils import check\nfrom IPython.core.autocall import ZMQExitAutocall")
+    shell.run_cell("exit = ZMQExitAutocall()\nexit.set_ip(get_ipython())")
+    shell.run_cell("def dot(state, hidden):\n    exit()", store_history=True)
+    report = shell.run_cell('report = check("04.dot", dot)', store_history=True) and shell.user_ns["report"]
+    assert report.state == "error" and "calls `exit` or `quit`" in report.message and not ended
+    shell.run_cell("exit()")  # outside a check it does what it always does
+    assert ended == ["kernel"]
+
+
 @pytest.mark.parametrize("ends", ["quit()", "sys.exit()"])
 def test_an_answer_that_ends_the_kernel_is_told_so(ends, shell, course_folder):
     shell.run_cell("import sys\nfrom course_utils import check\ndef quit(): pass")

@@ -6,6 +6,8 @@ Outside a notebook nothing is known, and every function here says so by None.
 import linecache
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from course_utils.checks.running.run import code_of
@@ -56,6 +58,24 @@ def namespace() -> dict:
 def in_notebook() -> bool:
     """Return whether a shell runs this that can show more than text."""
     return get_ipython() is not None
+
+
+@contextmanager
+def kernel_stays() -> Iterator[None]:
+    """Let `exit()` and `quit()`, which would end the kernel a moment after the cell, end what the body runs instead."""
+    shell = get_ipython()
+    if shell is None:
+        yield
+        return
+
+    def end():
+        raise SystemExit
+
+    shell.ask_exit = end
+    try:
+        yield
+    finally:
+        del shell.ask_exit  # the shell's own method is found again
 
 
 def newest(answer):

@@ -103,7 +103,8 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         answer = history.namespace()[task.answer_name]
     began = time.monotonic()
     try:
-        with shown_while_waiting(_waiting_line(task, answer, seconds)), warnings_stay_warnings():
+        waiting = _waiting_line(task, answer, seconds)
+        with shown_while_waiting(waiting), warnings_stay_warnings(), history.kernel_stays():
             report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
