@@ -83,7 +83,7 @@ colour_explorer
 #
 # </details>
 #
-# Here the weights are shares: none is negative, and they add up to 1. The sum is then also called a **weighted mean**. In general, weights may be any numbers.
+# Here the weights are shares: none is negative, and they add up to 1. Such a sum is also called a **weighted mean**. In general, weights may be any numbers.
 #
 # This course is about where the weights come from. First we choose them by hand, then networks, which learn from examples, compute them, and finally you build a GPT.
 #
@@ -100,7 +100,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Times (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Multiplied by a tensor of shape (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -131,9 +131,9 @@ print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of fi
 # %% [markdown]
 # The first line is our brown, this time without a loop. The second line is also the first of the four mixes. The second mix is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
-# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are filled up at the end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
+# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are padded at the end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, the product is 0, except that an infinite number or NaN (not a number) times 0 is NaN. To write another number there, or to replace such numbers, we use `masked_fill`. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
+# Where the mask is False, the product is 0, except that infinity or NaN (not a number) times 0 is NaN. To write a different value there, or to replace such numbers, we use `masked_fill`. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
 #
 # Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers under True count?
 

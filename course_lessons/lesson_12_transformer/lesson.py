@@ -132,7 +132,7 @@ class MultiHeadAttention(nn.Module):
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, and the second is twice the last unit.
+# Take x = [1, -2], no biases, and use four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, and the second is twice the last unit.
 
 
 # %% tags=["nbval-check-output"]
@@ -173,9 +173,9 @@ with torch.no_grad():
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# During training, the paper also applies dropout (lesson 09), which we leave off until the last experiment.
+# During training, the paper also applies dropout (lesson 09), which we leave out until the last experiment.
 #
-# Calculate the norm of [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give?
+# Normalise [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give?
 
 
 # %%

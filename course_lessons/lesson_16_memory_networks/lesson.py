@@ -60,7 +60,7 @@ print(f"the two sums are {distance:.2f} apart")
 #
 # $$m = \sum_{j=1}^{J} l_j \circ x_j \qquad\qquad l_{jd} = \Big(1 - \frac{j}{J}\Big) - \frac{d}{D}\Big(1 - \frac{2j}{J}\Big)$$
 #
-# The weight equals $(1 - d/D)(1 - j/J) + (d/D)(j/J)$, the sum of a falling and a rising part. For $d$ below $D/2$, it falls from word to word, and above $D/2$ it rises. The plot shows these weights for the first question. Do they give the two questions different vectors?
+# The weight equals $(1 - d/D)(1 - j/J) + (d/D)(j/J)$, the sum of a decreasing and an increasing term. For $d$ below $D/2$, it falls from word to word, and above $D/2$ it rises. The plot shows these weights for the first question. Do they give the two questions different vectors?
 
 
 # %%
@@ -80,7 +80,7 @@ figures.draw_position_encoding(encoding, one)
 #
 # ## One hop
 #
-# The question becomes a vector $u$ in the same way. One pass over all the facts is called a **hop**. A hop needs two memories of each fact $i$, made with different word vectors: a key $m_i$ and a value $c_i$. It works like attention in lesson 03: $p_i$ is the weight of fact $i$, and $o$ is what the hop reads from the facts. Finally, $o$ is added to the question:
+# The question is encoded as a vector $u$ in the same way. One pass over all the facts is called a **hop**. A hop needs two memories of each fact $i$, computed from different word vectors: a key $m_i$ and a value $c_i$. It works like attention in lesson 03: $p_i$ is the weight of fact $i$, and $o$ is what the hop reads from the facts. Finally, $o$ is added to the question:
 #
 # $$p = \text{softmax}(u^\top m_1,\, u^\top m_2,\, \dots) \qquad o = \sum_i p_i\, c_i \qquad u' = u + o$$
 #
@@ -120,7 +120,7 @@ print("in order", in_order)
 print("swapped ", swapped)
 
 # %% [markdown]
-# Swapping the facts makes no difference, because a hop adds them up, and a sum ignores their order. But if Daniel goes to the garden and then to the office, the order determines where he is.
+# Swapping the facts makes no difference, because a hop sums their values, and a sum ignores their order. But if Daniel goes to the garden and then to the office, the order determines where he is.
 #
 # We therefore add to each memory a learned vector for the **age** of its fact: the latest fact has age 0, the one before it age 1, and so on. The position encoding preserves the order of the words in a fact, and the ages preserve the order of the facts.
 #
@@ -128,7 +128,7 @@ print("swapped ", swapped)
 #
 # Our question needs two facts, one of which leads to the other. After one hop, $u'$ contains both the question and what the hop read, so it can query the facts again in a second hop.
 #
-# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are made with three different embeddings. Each is a table with a learned vector for each word, and the first also produces the question vector. Guess which set of memories is used twice.
+# You have seen this step in the Transformer (lesson 12): an attention layer adds what it reads to its input. A hop does the same for a single query, and two hops are like two such layers, except that only the question is updated, never the facts. In the diagram, $M^0$, $M^1$ and $M^2$ each hold a memory of every fact. They are computed with three different embeddings. Each is a table with a learned vector for each word, and the first also produces the question vector. Guess which set of memories is used twice.
 
 # %%
 diagrams.memory_hops()
@@ -195,7 +195,7 @@ class MemoryNetwork(SentenceReader):
 # %% [markdown]
 # ## Does each hop find its fact?
 #
-# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts support them. Like the paper, we begin with a **linear start**: for the first 300 steps, `fit` replaces `network.hop` with a hop that uses the scores themselves as weights, without a softmax. This is meant to help avoid poor solutions.
+# We train a network with two hops for 600 steps. The loss depends only on the answers: nothing tells the network which facts support them. As in the paper, we begin with a **linear start**: for the first 300 steps, `fit` replaces `network.hop` with a hop that uses the raw scores as weights, without a softmax. This is meant to help avoid poor solutions.
 #
 # After training, we ask the network about our story. The plot shows both hops' weights, with red frames around the supporting facts. Does each hop look at the fact it needs?
 

@@ -58,7 +58,7 @@ for i in range(3):
 # %% [markdown]
 # Position 0 now contains (3, 9): half of the 4 and none of the 8 is erased, and then half of 2 is added to each entry. Position 2 is unchanged because its weight is 0.
 #
-# Next, we read and write with tensor operations for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight multiplies every entry of $e$ and $a$.
+# Next, we implement reading and writing with tensor operations for a batch of B memories at once. In `write`, `unsqueeze` adds an axis of size 1, so that every weight multiplies every entry of $e$ and $a$.
 #
 # Does a gradient reach a write's weights? The first entry of position 0 was 4. With an erase entry of 1 and an add entry of 2, it becomes 4 · (1 - w) + 2 · w. Work out its derivative with respect to $w$ before you run the cell.
 
@@ -85,7 +85,7 @@ print("gradient:", w.grad)  # N
 # %% [markdown]
 # The derivative is -4 + 2 = -2: a larger weight would make this entry smaller. The other weights have no influence on it, so their gradients are 0. `write` gives the same result as the loop.
 #
-# Weights can therefore write, and gradients reach them. The harder part is to find the right position.
+# So weights can be used for writing, and gradients reach them. The harder part is finding the right position.
 #
 # ## How a head chooses its position
 #
@@ -97,7 +97,7 @@ print("gradient:", w.grad)  # N
 diagrams.addressing()
 
 # %% [markdown]
-# Only the first step depends on what the memory contains. We now compute all four steps for a memory of four positions. The head was at position 2 before, so its old weights are (0, 0, 1, 0).
+# Only the first step depends on what the memory contains. We now compute all four steps for a memory of four positions. The head was previously at position 2, so its old weights are (0, 0, 1, 0).
 #
 # ### Step 1: content
 #
@@ -105,7 +105,7 @@ diagrams.addressing()
 #
 # $$w_c(i) = \text{softmax}_i\big(\beta \cos(k, M(i))\big)$$
 #
-# In our example, the key is the vector at position 0, so its cosine is 1 with position 0 and 0 with the others. The strength is $\beta = \ln 7$, which makes $e^\beta$ equal to 7. How much weight does position 0 get?
+# In our example, the key is the vector at position 0, so its cosine with position 0 is 1, and with the others 0. The strength is $\beta = \ln 7$, which makes $e^\beta$ equal to 7. How much weight does position 0 get?
 
 
 # %% tags=["nbval-check-output"]
@@ -171,7 +171,7 @@ shifted
 #
 # ### Step 4: sharpen
 #
-# The gate and the shift have made the weights more equal. The last step therefore raises each weight to a power $\gamma$ of 1 or more and divides by the sum (equation 9):
+# The gate and the shift have spread the weights out. The last step therefore raises each weight to a power $\gamma$ of 1 or more and divides by the sum (equation 9):
 #
 # $$w(i) = \frac{\tilde w(i)^\gamma}{\sum_j \tilde w(j)^\gamma}$$
 #
@@ -201,7 +201,7 @@ sharpened = sharpen(shifted, gamma)  # B N: with the gate 0.5
 figures.draw_steps(before, content, gated, shifted, sharpened)
 
 # %% [markdown]
-# The bars show the weights for a gate of 0.5. After each step, the head is at every position, though to different extents.
+# The bars show the weights for a gate of 0.5. After each step, the weights are spread over all positions, though unevenly.
 #
 # With a gate of 0.5, sharpening raises position 3's weight from 0.45 to 0.63. With a gate of 0, position 3 gets 0.94, and the key does not matter. We say that the head **walks**, because it moves on from its old position. With a gate of 1, position 1 gets 0.83, because it follows the position that resembles the key.
 #
