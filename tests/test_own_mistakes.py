@@ -202,3 +202,11 @@ def test_a_copy_without_solutions_holds_the_changed_ones(file, tmp_path, monkeyp
     with_them = tasks_digest.__wrapped__()
     file("")
     assert tasks_digest.__wrapped__() != with_them  # what was graded without a mistake is graded again
+
+
+def test_the_digest_of_tasks_changes_with_a_solution(monkeypatch):
+    """The mistakes are changes of it: what was graded before is graded again."""
+    before = tasks_digest.__wrapped__()
+    other = catalogue.solutions() | {"03.attention": "def attention(): pass"}
+    monkeypatch.setattr("course_utils.grading.judging.notebook_grader.solutions", lambda: other)
+    assert tasks_digest.__wrapped__() != before

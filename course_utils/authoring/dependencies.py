@@ -110,7 +110,7 @@ class Reached:
         if kind == "question":
             yield from self._questions(*rest)
         elif kind == "told":
-            yield from self._told(*rest)
+            yield from self._text_of_task(*rest)
         elif kind == "table":
             table = self.root / f"{PACKAGE}/data/measured_tables/{rest[0]}.csv"
             self.tables |= {table} if table.is_file() else set()
@@ -130,14 +130,14 @@ class Reached:
                     code = repr([heading, re.findall(r"^- \[.\]", text, re.MULTILINE), short])
                     yield path, Part(code, tuple(pieces), frozenset())
 
-    def _told(self, module):
+    def _text_of_task(self, module):
         """Yield a part for each hint and mistake in the Markdown file of a task, or of a shared one, and for what it takes from shared ones."""
         path = self.root / f"{module.replace('.', '/')}.md"
         if path.is_file():
             for section in sections(path.read_text(encoding="utf-8")):
                 yield path, Part(repr([section.heading, section.changes]), section.paragraphs, frozenset())
                 if match := SHARED.fullmatch(section.heading):
-                    yield from self._told(f"{LESSONS}.shared.{match[1]}")
+                    yield from self._text_of_task(f"{LESSONS}.shared.{match[1]}")
 
     def _named(self, module, dotted):
         name, *further = dotted

@@ -18,7 +18,7 @@ from course_utils.checks.lesson import Lesson
 from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.question_file import read_questions
-from course_utils.checks.solutions import imports_of, solutions
+from course_utils.checks.solutions import imports_of, lessons_folder, solutions
 from course_utils.checks.task import Task
 
 __all__ = [
@@ -96,7 +96,7 @@ def asked(number: str, questions: bool) -> list:
 @cache
 def own_mistakes() -> list[Own]:
     """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place of their file that cannot be read."""
-    held = Path(import_module(LESSONS).__file__).with_name(PACKED)
+    held = lessons_folder() / PACKED
     if held.is_file():
         return unpacked(held.read_text(encoding="utf-8"))
     file = file_of_own()

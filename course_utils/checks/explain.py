@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import signature
-from itertools import combinations
+from itertools import combinations, islice
 from math import e, isclose, isfinite, log2, log10
 from weakref import WeakKeyDictionary
 
@@ -151,24 +151,26 @@ class Evaluator:
 
     @cached_property
     def pairs(self) -> list[Baseline]:
-        """Two changes at once: two named mistakes, two steps changed as they often are, or a named mistake on altered arguments."""
+        """Two changes at once, as many as there is time for: those beyond are not even made."""
+        return list(islice(self._pairs(), STEPS_AT_MOST // self._step_count))
+
+    def _pairs(self):
+        """Yield two named mistakes at once, two steps changed as they often are, or a named mistake on altered arguments."""
         shown = {baseline.text for baseline in self.mistakes}
-        found = []
         for a, b in combinations([m for m in self.task.mistakes if m.sentence in shown], 2):
             if both := self.task.both(a, b):
                 text = f"The first: “{a.sentence}” The second: “{b.sentence}”"
-                found.append(Baseline("two", lambda args, both=both: both(*args), text, exact=False))
+                yield Baseline("two", lambda args, both=both: both(*args), text, exact=False)
         often = [change for change in self._step_changes if change.often]
         for a, b in combinations(often, 2):
             if a.step != b.step:
                 both = self._variant({a.step: a.function, b.step: b.function})
-                found.append(Baseline("two", both, f"The right computation gives it {a.text}, and {b.text}."))
+                yield Baseline("two", both, f"The right computation gives it {a.text}, and {b.text}.")
         for mistake in self.mistakes:
             for text, change, *_ in (change for change in self._argument_changes if change.often):
                 both = lambda args, mistake=mistake, change=change: mistake.compute(change(args))  # noqa: E731
                 sentence = f"The first: “{mistake.text}” The second: you compute it {text}."
-                found.append(Baseline("two", both, sentence, exact=False))
-        return found[: STEPS_AT_MOST // self._step_count]
+                yield Baseline("two", both, sentence, exact=False)
 
     @cached_property
     def _step_count(self):

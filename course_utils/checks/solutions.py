@@ -9,7 +9,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from course_utils.base.paths import LESSONS, number_of
+from course_utils.base.paths import LESSONS, folder_of
 
 # In a copy without solutions: the source of each mistake, by "task, mistake". Compressed, so that nobody reads a solution there by accident.
 PACKED = "changed_solutions.json.gz"
@@ -30,8 +30,9 @@ def solutions() -> dict[str, str]:
 @cache
 def imports_of(task_id: str) -> str:
     """Return the imports of a task's exercises, one a line. There are none if the exercises are not handed out."""
-    pages = list(lessons_folder().glob(f"lesson_{number_of(task_id.partition('.')[0])}_*/exercises.py"))
-    lines = pages[0].read_text(encoding="utf-8") if pages else ""
+    root = lessons_folder().parent
+    page = root / folder_of(root, task_id.partition(".")[0]) / "exercises.py"
+    lines = page.read_text(encoding="utf-8") if page.is_file() else ""
     return "\n".join(re.findall(r"^(?:from|import) .*$", lines, re.MULTILINE))
 
 

@@ -5,7 +5,7 @@ from operator import truediv
 import torch
 
 from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
-from course_lessons.shared.padding_mistakes import lengths_below, with_garbage, words_first
+from course_lessons.shared.padding import lengths_below, with_garbage, words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

@@ -5,7 +5,7 @@ A look takes scores of annotations B×S×E and a mask B×S to (context B×E, wei
 
 import torch
 
-from course_lessons.shared.padding_mistakes import gaps, scattered, with_garbage, without_garbage
+from course_lessons.shared.padding import gaps, scattered, with_garbage, without_garbage
 from course_lessons.shared.weight_properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import count, sizes

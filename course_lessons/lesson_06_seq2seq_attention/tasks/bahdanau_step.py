@@ -6,7 +6,7 @@ import torch
 
 from course_lessons.lesson_06_seq2seq_attention.tasks import _looking
 from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, SCORES
-from course_lessons.shared.padding_mistakes import summed, without_garbage
+from course_lessons.shared.padding import summed, without_garbage
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task

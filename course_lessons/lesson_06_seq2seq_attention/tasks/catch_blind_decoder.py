@@ -13,7 +13,7 @@ from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, CON
 from course_lessons.lesson_06_seq2seq_attention.tasks.bahdanau_step import task as bahdanau_step
 from course_lessons.shared.candidate_tests import mistakes_of_tests, one_case_each, tests_without
 from course_lessons.shared.fixed_weights import fixed
-from course_lessons.shared.padding_mistakes import summed, without_garbage
+from course_lessons.shared.padding import summed, without_garbage
 from course_utils.checks.reference_trace import left_out
 from course_utils.checks.task import Task
 from course_utils.models.attention import masked_softmax

@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lessons.shared.padding_mistakes import gaps, scattered, summed, with_garbage, without_garbage
+from course_lessons.shared.padding import gaps, scattered, summed, with_garbage, without_garbage
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import rows_sum_to_one
 from course_utils.checks.running.contract import Case

@@ -146,9 +146,3 @@ def _at(numbers, place):
 def _place(weights, uniform):
     """The right position: B."""
     return task.variant({"result": lambda *_, done: done["the position"]})(weights, weights, uniform)
-
-
-# Another place is picked
-
-
-# What is picked

@@ -4,7 +4,7 @@ from operator import mul, sub
 
 import torch
 
-from course_lessons.shared.padding_mistakes import words_first
+from course_lessons.shared.padding import words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative
 from course_utils.checks.running.contract import Case
@@ -157,12 +157,6 @@ def _(scores, centre, window, mask):
 
 def _softmax(scores, near):
     return scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
-
-
-# Which places are in reach
-
-
-# The centre
 
 
 # The softmax

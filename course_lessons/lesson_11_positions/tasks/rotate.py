@@ -96,9 +96,3 @@ def _(x, start):
     second = yield "the new b", add, a_sin, b_cos
     turned = yield "the new halves, side by side", _side_by_side, first, second
     return turned
-
-
-# Pairs, and where they go
-
-
-# The turn

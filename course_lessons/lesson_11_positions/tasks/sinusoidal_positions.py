@@ -103,6 +103,3 @@ def _(times, width, shortest, longest):
         cosines,
     )
     return table
-
-
-# Periods, turns and angles

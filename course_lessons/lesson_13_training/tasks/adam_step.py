@@ -97,23 +97,3 @@ def _(parameter, gradient, m, v, step, rate, beta1, beta2, eps):
     change = yield "the change of the parameter", mul, rate, direction
     moved = yield "the new parameter", sub, parameter, change
     return moved, m, v
-
-
-def each(step, change, names="mv"):
-    """The same change of a step for m and for v, or for one of the two."""
-    return {step.format(name): change for name in names}
-
-
-# The two moving means
-
-
-# The correction
-
-
-# The step
-
-
-# What is returned
-
-
-# The betas

@@ -111,12 +111,3 @@ def _refuse(lengths, limit):
 
 def _sorted(lengths):
     return sorted(range(len(lengths)), key=lambda i: lengths[i])
-
-
-# How full a batch may be
-
-
-# In which order
-
-
-# What is returned

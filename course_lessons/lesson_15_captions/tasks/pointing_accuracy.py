@@ -4,7 +4,7 @@ from operator import truediv
 
 import torch
 
-from course_lessons.shared.padding_mistakes import lengths_below, scattered, with_garbage, words_first
+from course_lessons.shared.padding import lengths_below, scattered, with_garbage, words_first
 from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count, sizes

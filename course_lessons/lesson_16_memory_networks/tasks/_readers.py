@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from course_lessons.lesson_16_memory_networks.tasks._memories import dot
 from course_lessons.shared.candidate_tests import with_nan
 from course_lessons.shared.fixed_weights import fixed
-from course_lessons.shared.padding_mistakes import summed, without_garbage
+from course_lessons.shared.padding import summed, without_garbage
 from course_utils.models.attention import masked_softmax
 
 WIDTH, ANSWERS, HOPS = 4, 5, 3

@@ -5,7 +5,7 @@ from operator import add, matmul
 import torch
 
 from course_lessons.lesson_16_memory_networks.tasks._memories import dot
-from course_lessons.shared.padding_mistakes import gaps, scattered, summed
+from course_lessons.shared.padding import gaps, scattered, summed
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.staged_cases import told_by_stages
 from course_utils.checks.running.contract import Case

@@ -14,7 +14,7 @@ from course_lessons.shared.candidate_tests import (
     test_of,
     tests_without,
 )
-from course_lessons.shared.padding_mistakes import words_first
+from course_lessons.shared.padding import words_first
 from course_utils.checks.task import Task
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5

@@ -4,7 +4,7 @@ from operator import mul, truediv
 
 import torch
 
-from course_lessons.shared.padding_mistakes import scattered, words_first
+from course_lessons.shared.padding import scattered, words_first
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task, count

@@ -26,6 +26,7 @@ from course_utils.checks.own_mistakes import packed as packed_mistakes
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.solutions import imports_of, packed_sources, solutions
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
@@ -102,7 +103,10 @@ def tasks_digest() -> str:
     """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
     own = packed_mistakes(catalogue.own_mistakes())
-    return hashlib.sha256("\0".join([torch.__version__, *sources, own]).encode()).hexdigest()
+    changed = json.dumps(
+        [solutions(), packed_sources(), list(map(imports_of, solutions()))]
+    )  # what mistakes are made of
+    return hashlib.sha256("\0".join([torch.__version__, *sources, own, changed]).encode()).hexdigest()
 
 
 def read_once(found: Found) -> Found:
