@@ -66,15 +66,15 @@ def scores(model, tokenizer, examples, reviews, batch=32):
         [tokenizer.encode(f"\n\nReview: {text}\nSentiment:").ids for text in reviews],
     )
     labels = [tokenizer.encode(label).ids[0] for label in LABELS]
-    cache = model.new_cache()
-    model(torch.tensor([before]), cache)
+    caches = model.new_caches()
+    model(torch.tensor([before]), caches)
     found = torch.empty(len(reviews))
     by_length = {}
     for i, ids in enumerate(after):
         by_length.setdefault(len(ids), []).append(i)
     for group in by_length.values():  # of equal length, so that nothing is padded
         for chunk in (group[at : at + batch] for at in range(0, len(group), batch)):
-            own = [[part.expand(len(chunk), -1, -1, -1) for part in layer] for layer in cache]
+            own = [{name: part.expand(len(chunk), -1, -1, -1) for name, part in layer.items()} for layer in caches]
             x = model(torch.tensor([after[i] for i in chunk]), own)[:, -1, labels]  # B 2
             found[chunk] = x[:, 1] - x[:, 0]
     return found
@@ -138,9 +138,9 @@ def without_mask(q, k, v):
 
 
 def of_another_text():
-    cache = [[] for _ in model.layers]
-    model(torch.tensor([tokenizer.encode("<|im_start|>user\nWho was Goethe?<|im_end|>\n").ids]), cache)
-    return cache
+    caches = [{} for _ in model.layers]
+    model(torch.tensor([tokenizer.encode("<|im_start|>user\nWho was Goethe?<|im_end|>\n").ids]), caches)
+    return caches
 
 
 def encode_in_two(text):
@@ -154,7 +154,7 @@ RIGHT_NORM = llama.RMSNorm.forward
 MISTAKES = {  # functions that return what makes the mistake as long as it is entered
     "none": nullcontext,
     "final norm left out": lambda: patch.object(model, "norm", nn.Identity()),
-    "no cache, newest token only": lambda: patch.object(model, "new_cache", lambda: None),
+    "no cache, newest token only": lambda: patch.object(model, "new_caches", lambda: None),
     "rotary pairs in halves": lambda: patch.object(llama, "turn", page("22_real_language_model").turn_halves),
     "θ = 10,000": lambda: patch.object(model, "theta", 1e4),
     "mean subtracted (LayerNorm)": lambda: patch.object(
@@ -163,7 +163,7 @@ MISTAKES = {  # functions that return what makes the mistake as long as it is en
     "positions start again at 0": lambda: patch.object(
         model, "angles", lambda start, T: type(model).angles(model, 0, T)
     ),
-    "cache of another text": lambda: patch.object(model, "new_cache", of_another_text),
+    "cache of another text": lambda: patch.object(model, "new_caches", of_another_text),
     "text cut after a space": nullcontext,
     "no causal mask": lambda: patch.object(llama, "grouped_attention", without_mask),
 }
@@ -171,17 +171,17 @@ MISTAKES = {  # functions that return what makes the mistake as long as it is en
 
 def read_answer(ids, answer):
     """Return the logits that the model has while it writes: at the end of ids and after each id of an answer but the last."""
-    cache, found = model.new_cache(), []
+    caches, found = model.new_caches(), []
     for new in (ids, *([i] for i in answer[:-1])):
-        found.append(model(torch.tensor([new]), cache)[0, -1])
+        found.append(model(torch.tensor([new]), caches)[0, -1])
     return torch.stack(found)
 
 
 def write(ids, steps=32):
     """Return the most probable ids after these, up to the end of the turn."""
-    cache, new, found = model.new_cache(), ids, []
+    caches, new, found = model.new_caches(), ids, []
     while len(found) < steps and (not found or found[-1] != tokenizer.token_to_id("<|im_end|>")):
-        new = [model(torch.tensor([new]), cache)[0, -1].argmax().item()]
+        new = [model(torch.tensor([new]), caches)[0, -1].argmax().item()]
         found += new
     return found
 

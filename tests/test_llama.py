@@ -52,10 +52,10 @@ def test_norm_and_attention_are_pytorchs():
 @torch.no_grad()
 def test_cached_logits_are_the_same_however_the_text_is_cut(pieces):
     model, ids = small(), torch.randint(11, (2, 7), generator=torch.Generator().manual_seed(0))
-    cache = model.new_cache()
-    parts = [model(part, cache) for part in ids.split(pieces, 1)]
+    caches = model.new_caches()
+    parts = [model(part, caches) for part in ids.split(pieces, 1)]
     assert torch.allclose(torch.cat(parts, 1), model(ids), atol=1e-5)
-    assert cache[0][0].shape == (2, 2, 7, 4)
+    assert caches[0]["k"].shape == (2, 2, 7, 4)
 
 
 def test_no_logits_depend_on_later_ids():
@@ -93,7 +93,7 @@ def test_the_page_defines_the_same_model():
     ours, ids = small(), torch.arange(9)[None]
     assert theirs.state_dict().keys() == ours.state_dict().keys()
     theirs.load_state_dict(ours.state_dict())
-    caches = [[] for _ in range(3)], ours.new_cache()
+    caches = [{} for _ in range(3)], ours.new_caches()
     for part in (ids[:, :6], ids[:, 6:]):
         assert torch.equal(theirs(part, caches[0]), ours(part, caches[1]))
     assert torch.equal(theirs(ids), ours(ids))
@@ -232,8 +232,8 @@ def test_transformers_computes_the_same_and_writes_the_same(loaded):
     for text in compared.TEXTS:
         ids = torch.tensor([loaded.tokenizer.encode(text).ids])
         reference = theirs(ids, attention_mask=torch.ones_like(ids)).logits
-        cache = loaded.model.new_cache()
-        cached = torch.cat([loaded.model(each, cache) for each in ids.split(1, 1)], 1)
+        caches = loaded.model.new_caches()
+        cached = torch.cat([loaded.model(each, caches) for each in ids.split(1, 1)], 1)
         assert (reference - loaded.model(ids)).abs().max() < 1e-3 and (reference - cached).abs().max() < 1e-3
         made = compared.generate(theirs, ids, 50)
         logits = loaded.model(made)[0, ids.shape[1] - 1 : -1]  # 50 V

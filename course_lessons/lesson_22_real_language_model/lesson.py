@@ -193,7 +193,7 @@ for groups in (9, 3):
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases, with queries and keys rotated and with an optional cache, a list. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases, with queries and keys rotated and with an optional cache. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
 
 
 # %%
@@ -208,17 +208,17 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x, sin_cos, cache=None):  # B T D, T d/2 each
+    def forward(self, x, sin_cos, cache=None):  # B T D, T d/2 each, a dict
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         q = turn(q, *sin_cos)
         k = turn(k, *sin_cos)
-        if cache:  # neither None nor []
-            k = torch.cat([cache[0], k], dim=2)  # B G S d
-            v = torch.cat([cache[1], v], dim=2)  # B G S d
-        if cache is not None:  # the caller's list takes in the new ones
-            cache[:] = [k, v]
+        if cache:  # neither None nor empty
+            k = torch.cat([cache["k"], k], dim=2)  # B G S d
+            v = torch.cat([cache["v"], v], dim=2)  # B G S d
+        if cache is not None:  # the caller's dict keeps k and v for the next call
+            cache.update(k=k, v=v)
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
@@ -264,14 +264,14 @@ class Llama(nn.Module):
         angle = position[:, None] * speed  # T d/2
         return angle.sin(), angle.cos()
 
-    def forward(self, ids, cache=None):  # B T
+    def forward(self, ids, caches=None):  # B T, one dict for each layer
         start = 0
-        if cache and cache[0]:
-            start = cache[0][0].shape[2]  # layer 0's keys: B G start d
+        if caches and caches[0]:
+            start = caches[0]["k"].shape[2]  # layer 0's keys: B G start d
         sin_cos = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
-            x = layer(x, sin_cos, None if cache is None else cache[i])  # B T D
+            x = layer(x, sin_cos, caches[i] if caches else None)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
@@ -423,11 +423,11 @@ def best_token(logits):  # V
 @torch.no_grad()
 def write(prompt, choose=best_token, steps=60, cached=True):
     ids = tokenizer.encode(prompt).ids
-    cache = [[] for _ in mine.layers] if cached else None
+    caches = [{} for _ in mine.layers] if cached else None
     length = len(ids)  # of the prompt
     to_read = ids
     for _ in range(steps):
-        logits = mine(torch.tensor([to_read]), cache)[0, -1]  # V
+        logits = mine(torch.tensor([to_read]), caches)[0, -1]  # V
         next_id = choose(logits)
         if next_id == tokenizer.token_to_id("<|im_end|>"):
             break
@@ -679,7 +679,7 @@ diagrams.decoder_only(new=changed, llama=True)
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
 # | `weights`, all T × S stored | FlashAttention: the same contexts without storing them ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function | `attn_implementation` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
-# | a list for each layer | KV cache | none | `DynamicCache`, given as `cache` (before version 5.24: `past_key_values`) |
+# | `caches` | KV cache | none | `DynamicCache`, given as `cache` (before version 5.24: `past_key_values`) |
 # | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |
 #
 # ## Questions

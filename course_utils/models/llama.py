@@ -82,17 +82,17 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
+    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict | None = None) -> Tensor:
         """Let x B×T×D attend to itself and to the cached keys and values; a cache, empty at first, takes in the new ones."""
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         q, k = turn(q, *sin_cos), turn(k, *sin_cos)
         if cache:
-            k = torch.cat([cache[0], k], dim=2)  # B G S d
-            v = torch.cat([cache[1], v], dim=2)  # B G S d
+            k = torch.cat([cache["k"], k], dim=2)  # B G S d
+            v = torch.cat([cache["v"], v], dim=2)  # B G S d
         if cache is not None:
-            cache[:] = k, v
+            cache.update(k=k, v=v)
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
@@ -106,7 +106,7 @@ class Layer(nn.Module):
         self.attention = SubLayer(D, Attention(D, H, G), norm)
         self.feed_forward = SubLayer(D, SwiGLU(D, F), norm)
 
-    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: list | None = None) -> Tensor:
+    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict | None = None) -> Tensor:
         """B×T×D → B×T×D."""
         return self.feed_forward(self.attention(x, sin_cos, cache))
 
@@ -129,9 +129,9 @@ class Llama(nn.Module):
         self.layers = nn.ModuleList(Layer(D, H, G, F, eps) for _ in range(N))
         self.norm = RMSNorm(D, eps)
 
-    def new_cache(self) -> list:
-        """Return an empty cache: a list for each layer."""
-        return [[] for _ in self.layers]
+    def new_caches(self) -> list[dict]:
+        """Return an empty cache for each layer."""
+        return [{} for _ in self.layers]
 
     def angles(self, start: int, T: int) -> tuple[Tensor, Tensor]:
         """Return sine and cosine of the angles of T positions from start, T×d/2 each."""
@@ -140,16 +140,16 @@ class Llama(nn.Module):
         angle = position[:, None] * speed  # T d/2
         return angle.sin(), angle.cos()
 
-    def forward(self, ids: Tensor, cache: list | None = None) -> Tensor:
-        """Read ids B×T, after those in the cache; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside of V."""
+    def forward(self, ids: Tensor, caches: list[dict] | None = None) -> Tensor:
+        """Read ids B×T, after those in the caches; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside of V."""
         check_tokens(ids, self.V)
         start = 0
-        if cache and cache[0]:
-            start = cache[0][0].shape[2]  # layer 0's keys: B G start d
+        if caches and caches[0]:
+            start = caches[0]["k"].shape[2]  # layer 0's keys: B G start d
         sin_cos = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
         for i, layer in enumerate(self.layers):
-            x = layer(x, sin_cos, None if cache is None else cache[i])  # B T D
+            x = layer(x, sin_cos, caches[i] if caches else None)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
