@@ -33,7 +33,7 @@ def claim(lesson, sentence):
     return add
 
 
-@claim("00", "after 15 steps, red and blue have a weight of 0.5, and green has almost none.")
+@claim("00", "after 15 steps, the weights of red and blue are 0.5, and that of green is almost 0.")
 def _(numbers):
     red, green, blue, loss = numbers("step 15: weights")
     return loss < 0.001 and abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01
@@ -50,7 +50,7 @@ def _(numbers):
     return abs(numbers("the total grows by ")[0] - 0.08) < 0.001
 
 
-@claim("00", "Our brown has only a third of its strength")
+@claim("00", "Our brown is only a third as strong as it should be")
 def _(numbers):
     right, tried = numbers("our brown: "), numbers("first try: ")
     return all(abs(a / 3 - b) < 0.001 for a, b in zip(right[:3], tried[:3], strict=True))
@@ -669,7 +669,7 @@ def _(numbers):
     return all(f"→ {german}\n" in numbers.shown for german in right)
 
 
-@claim("12", "On the short test captions, the BLEU is 24, compared with about 6 for lesson 05's model,")
+@claim("12", "On the short test captions, the model's BLEU is 24, compared with about 6 for lesson 05's model,")
 def _(numbers):
     (captions, bleu), (with_unknown,) = numbers("BLEU on"), numbers("test translations with UNK:")
     lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")

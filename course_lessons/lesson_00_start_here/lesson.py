@@ -20,9 +20,9 @@ doctor()
 # %% [markdown]
 # ## A sum in which some vectors count more
 #
-# Suppose a program translates a sentence word by word. It does better if it can decide, before it writes each word, which words in the sentence to look at. It therefore gives each word a weight: words that matter more at the moment get more weight. The program stores each word as a vector, a list of numbers; it multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson, the vectors are colours, because you can see a sum of colours.
+# Suppose a program translates a sentence word by word. It translates better if it can decide, before it writes each word, which words in the sentence to look at. It therefore assigns each of them a weight, which is larger for words that matter more at that point. The program represents each word by a vector, a list of numbers; it multiplies each vector by its weight and adds up the results. This is **attention**, and at its heart is a **weighted sum**. In this lesson, the vectors are colours, because you can see a sum of colours.
 #
-# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1, and our green is a little darker, with a strength of 0.8. PyTorch calls its arrays **tensors**. Letters in the comments name a tensor's axes: S is the number of vectors and D their dimension.
+# A colour is a vector of three numbers, its **features**: the strengths of red, green and blue. Our red and blue have full strength, 1, and our green is a little darker, with a strength of 0.8. We store such vectors in PyTorch's arrays, called **tensors**. In the code comments, letters name a tensor's axes: S is the number of vectors and D their dimension.
 
 # %%
 names = ["red", "green", "blue"]
@@ -53,7 +53,7 @@ print(mix)
 reveal("00.second_number", mix[1])
 
 # %% [markdown]
-# Each lesson asks for such guesses before it shows a result. They are not graded, but they help you look closely. What colour is the mix?
+# Each lesson asks you to guess like this. Your guesses are not graded, but they help you look closely. What colour is the mix?
 
 # %%
 plots.colours([*colours, mix], [*names, "mix"])
@@ -83,13 +83,13 @@ colour_explorer
 #
 # </details>
 #
-# Here the weights are shares: none is negative, and they add up to 1. Such a sum is also called a **weighted mean**. In general, weights may be any numbers.
+# Here the weights are shares: none is negative, and they add up to 1. With such weights, the sum is also called a **weighted mean**. In general, weights may be any numbers.
 #
-# This course is about where the weights come from. First we choose them by hand, then networks, which learn from examples, compute them, and finally you build a GPT.
+# This course is about where the weights come from. At first we choose them by hand; later, networks that learn from examples compute them; and finally you build a GPT.
 #
 # ## The same sum without a loop
 #
-# PyTorch can compute a weighted sum in one line. To read such lines, you need four things.
+# PyTorch can compute a weighted sum in one line. To read such lines, you need to know four things.
 #
 # **Shapes.** A tensor has axes, and its shape says how long each axis is. Summing over an axis removes it; axis 0 is the first, and axis -1 is the last.
 
@@ -100,7 +100,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Multiplied by a tensor of shape (2, 3), this gives (2, 3): each weight is repeated for the three entries of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Multiplying it by `pair`, of shape (2, 3), gives shape (2, 3): each weight is repeated for the three entries of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -118,7 +118,7 @@ print(scaled.sum(0))  # D: the weighted sum
 #
 # </details>
 #
-# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights make several mixes at once: T rows of weights, of shape (T, S), times S vectors, of shape (S, D), give T mixes, of shape (T, D). A third axis in front makes a **batch**: B×T×S times B×S×D is computed separately for each of the B examples.
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights produce several mixes at once: a (T, S) tensor of weights times an (S, D) tensor of vectors gives T mixes, a (T, D) tensor. With an additional axis at the front, each tensor holds a **batch** of B examples: (B, T, S) times (B, S, D) is computed separately for each example.
 
 # %% tags=["nbval-check-output"]
 print(weights @ colours)  # D: the brown again
@@ -129,13 +129,13 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first line is our brown, this time without a loop. The second line is also the first of the four mixes. The second mix is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
+# The first line shows our brown again, computed without a loop. The four mixes begin with the one in the second line. The second of them is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
-# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are padded at the end. A **mask** says which numbers are real: it is True for these and False for the others. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
+# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are padded at the end. A **mask** tells which numbers are real: it is True for these and False for the padding. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, the product is 0, except that infinity or NaN (not a number) times 0 is NaN. To write a different value there, or to replace such numbers, we use `masked_fill`. It writes where its mask is True, so we give it `~mask`, in which True and False are swapped.
+# Where the mask is False, the product is 0, unless the number is infinite or NaN (not a number): such a number times 0 is NaN. To replace these too, or to write a value other than 0, we use `masked_fill`. It fills the positions where its mask is True, so we pass it `~mask`, in which True and False are swapped.
 #
-# Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers under True count?
+# Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers whose mask is True count?
 
 # %%
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
@@ -153,9 +153,9 @@ reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 # %% [markdown]
 # ## A gradient finds the weights
 #
-# We have chosen all the weights by hand. To find them, a program has to know how a result changes with each weight, and this is what a **gradient** says. For example, take the total of a mix, the sum of its three entries. The entries of red add up to 1, those of green to 0.8 and those of blue to 1, so the total is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
+# We have chosen all the weights by hand. To find them, a program has to know how a result changes with each weight. A **gradient** contains this information, one number for each weight. For example, take the total of a mix, the sum of its three entries. The entries of red add up to 1, those of green to 0.8 and those of blue to 1, so the total is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
 #
-# `requires_grad=True` asks PyTorch to keep track of `w`, and `total.backward()` stores the gradient of the total in `w.grad`.
+# `requires_grad=True` tells PyTorch to keep track of `w`, and `total.backward()` stores the gradient of the total in `w.grad`.
 
 # %% tags=["nbval-check-output"]
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)  # S
@@ -168,7 +168,7 @@ print("the total grows by", (more_green @ colours).sum() - total.detach())  # un
 # %% [markdown]
 # The gradient is (1, 0.8, 1). With 0.1 more green, the total grows by 0.08, which is $0.1 \cdot 0.8$.
 #
-# A **loss** says how wrong a result is. We again want the purple (0.5, 0, 0.5), this time from all three colours, and use its squared distance from the mix as the loss. The gradient says how fast the loss grows with each weight, so each weight takes a small step *against* its gradient, again and again. The new weights are $w - 0.2 \cdot \text{gradient}$; 0.2 is called the **learning rate**. You found the weights with a slider. Can these steps find them as well?
+# A **loss** measures how wrong a result is. Our target is again the purple (0.5, 0, 0.5), this time as a mix of all three colours, and the loss is the squared distance between mix and purple. The gradient tells us how fast the loss grows with each weight, so we repeatedly move each weight a small step *against* its gradient. The new weights are $w - 0.2 \cdot \text{gradient}$; 0.2 is called the **learning rate**. You found the weights with a slider. Can these steps find them as well?
 
 # %%
 purple = torch.tensor([0.5, 0.0, 0.5])  # D
@@ -187,13 +187,13 @@ titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# The steps find the weights: after 15 steps, red and blue have a weight of 0.5, and green has almost none. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but a translation program needs different weights for every word that it writes, so later a network will compute them.
+# The steps find the weights: after 15 steps, the weights of red and blue are 0.5, and that of green is almost 0. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but a translation model needs different weights for every word that it writes, so in later lessons a network will compute them.
 #
-# A **network** is a function with many adjustable numbers, and to **train** it means to lower its loss in this way. Careful: the numbers that a network learns, its **parameters**, are also called weights.
+# A **network** is a function with many adjustable numbers, and to **train** it means to lower its loss in this way. Careful: these numbers, the network's **parameters**, are also called weights.
 #
 # ## A check tells you what is wrong, and why
 #
-# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you write this sum as a function, and the next cell there checks your function. Here is a first try with a mistake; look for it before you run the cell.
+# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you write it as a function, and the cell below your code checks it. Here is a first attempt that contains a mistake; look for it before you run the cell.
 
 
 # %%
@@ -205,9 +205,9 @@ print("our brown:", weights @ colours, "first try:", weighted_sum(weights, colou
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# Our brown has only a third of its strength, and the report says why. Below that, you see a small input on which the function goes wrong, what was expected and what the function returned. The weights in this input are not shares, because a weighted sum takes any weights. (With `keep=False`, our attempts are not recorded as yours.)
+# Our brown is only a third as strong as it should be, and the report explains why. Below the explanation, it shows a small input for which the function fails, the expected result and the result that it returned. The weights in this input are not shares, because a weighted sum works with any weights. (With `keep=False`, our attempts are not recorded as yours.)
 #
-# The next function gives the right result for our colours. Does it do so for all vectors?
+# The next function returns the right result for our colours. Does it work for all vectors?
 
 
 # %%
@@ -222,7 +222,7 @@ print(weighted_sum(weights, colours))
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# The function does not work for all vectors: it stops with an error, and the report points to the line where it stops. The result must have as many entries as each vector, and this number is not always 3.
+# For some vectors, the function raises an error, and the report points to the line where this happens. The result must have as many entries as each vector, and this number is not always 3.
 #
 # **Your turn**: fix the function and run the cell again until it passes.
 #
@@ -234,7 +234,7 @@ check("00.weighted_sum", weighted_sum, keep=False)
 #
 # ## Hints come one at a time
 #
-# If you are stuck, the first hint gives the idea, the second a worked example and the third the steps. In the exercise notebook, `solution` shows a solution once you have tried.
+# If you are stuck, ask for hints: the first gives you the idea, the second a worked example and the third the steps. In the exercise notebook, `solution` shows a solution once you have tried.
 
 # %%
 hint("00.weighted_sum", keep=False)

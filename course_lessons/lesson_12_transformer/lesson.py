@@ -26,7 +26,7 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 #
 # ## What can attention not do on its own?
 #
-# The output of attention is a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9. In a stack of attention layers, the words are therefore averaged again and again. To see what becomes of them, we send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure how alike the words are by the mean cosine of two words, which is 1 if all words point in the same direction. After how many layers does it exceed 0.99?
+# The output of attention is a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9. In a stack of attention layers, the words are therefore averaged again and again. To see the effect, we send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure the similarity of the words by the mean cosine of two word vectors, which is 1 if they all point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -73,13 +73,13 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# It takes only two layers, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Every word thus receives nearly the same mean: with the small random matrices that training starts from, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
+# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Every word thus receives nearly the same mean: with small random matrices, such as those at the start of training, attention does not keep words apart. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
 #
 # The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), instead of replacing it, the words still become more alike, but more slowly.
 #
-# ## The whole plan
+# ## The architecture
 #
-# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation. We will build their boxes one by one.
+# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation. We will build the boxes in the diagram one by one.
 #
 # The thick line through each half consists of residual connections and is called the **residual stream**. Each box above it reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
 
@@ -89,11 +89,11 @@ diagrams.transformer()
 # %% [markdown]
 # ## The attention layers
 #
-# Information passes between words only in the three attention layers; all other boxes process each word on its own. Attention works as in lesson 10, except that keys and values are computed from `memory`, or from x if no memory is given.
+# Words exchange information only in the three attention layers; all other boxes process each word on its own. Attention works as in lesson 10, except that keys and values are computed from `memory`, or from x if no memory is given.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# Here d = D / H is the dimension of each head. For head $i$, $Q_i$ is one part of $x W_Q$, and $K_i$ and $V_i$ are the corresponding parts of `memory` times $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
+# Here d = D / H is the dimension of each head. For head $i$, $Q_i$ is a slice of $x W_Q$, and $K_i$ and $V_i$ are the corresponding slices of the products of `memory` with $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
@@ -128,11 +128,11 @@ class MultiHeadAttention(nn.Module):
 #
 # ## One network for all words
 #
-# Apart from its matrix products, attention only averages, so to compute something new from a single word, each layer also has a position-wise **feed-forward network**, the same for every word. Its matrix $W_1$ maps the D entries of a word to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
+# Apart from its matrix products, attention only averages. To transform each word's vector nonlinearly, each layer also has a position-wise **feed-forward network**, the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
-# Take x = [1, -2], no biases, and use four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, and the second is twice the last unit.
+# Take x = [1, -2], ignore the biases, and use four hidden units with weights [1, 0], [0, 1], [1, 1] and [-1, -1]. Work out the two outputs on paper: the first is the sum of all units, and the second is twice the last unit.
 
 
 # %% tags=["nbval-check-output"]
@@ -161,15 +161,15 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The answer is [2, 2], because the products for the four units are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would amount to a single one, $W_1 W_2$, and the output, [-1, 2], could be computed without hidden units.
+# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to a single matrix, $W_1 W_2$, and the output, [-1, 2], could be computed without hidden units.
 #
 # ## Norms and sub-layers
 #
-# Since each box adds its result to the stream, the entries of the stream may grow from layer to layer. **Layer normalisation** (Ba et al., 2016) therefore rescales the input of each box to mean 0 and variance 1. It subtracts the mean μ of a word's entries and divides by their standard deviation, the square root of the variance σ². A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
+# Since each box adds its result to the stream, the entries of the stream may grow from layer to layer. **Layer normalisation** (Ba et al., 2016) therefore rescales the input of each box so that each word's vector has mean 0 and variance 1. It subtracts the mean μ of the vector's entries and divides by their standard deviation, the square root of the variance σ². A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which post-norm fails to learn and pre-norm succeeds.
+# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which a post-norm model fails to learn and a pre-norm model succeeds.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -198,11 +198,11 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The norm is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm gives the norm of 2x, which equals the norm of x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer, whereas with pre-norm, sub-layers only add to it.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The normalised vector is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm normalises 2x, with the same result as for x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer; with pre-norm, sub-layers only add to it.
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. In a decoder layer, self-attention is causal, and a third sub-layer follows it: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the padding of the source. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by a third sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -251,13 +251,13 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are only two: the source mask, used twice, hides the padding of the source, and the decoder's self-attention has the causal mask. Nothing else has to be causal, because the whole source is known from the start. Nor does the padding of the target need a mask: since it comes last, the causal mask hides it from all words. The PAD rows do not matter, because no word attends to them and the loss ignores them.
+# There are only two: the source mask, used twice, hides the source padding, and the decoder's self-attention uses the causal mask. No other layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words. The vectors at the padded positions do not matter, because no word attends to them and the loss ignores them.
 #
 # ## The whole model
 #
-# Now only the two ends are missing. At the input, a word becomes a vector $x_t$: its row of an embedding matrix E that both languages share, multiplied by √D, plus the sinusoidal vector of its position (lesson 11).
+# All that is missing now is the input and the output. At the input, each word is represented by a vector $x_t$. It is the sum of the word's row of an embedding matrix E, multiplied by √D, and the sinusoidal vector of its position (lesson 11). Both languages share the matrix.
 #
-# At the output, the vector $h_t$ of the last layer passes through one more norm, because with pre-norm the stream itself has passed through none. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
+# At the output, the vector $h_t$ of the last layer passes through a final norm, because with pre-norm the stream itself has not been normalised. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -372,7 +372,7 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation.
 #
-# As in lesson 05, a batch consists of the source, the words given to the decoder and the words wanted from it, padded with 0 (PAD). Each of the 200 steps draws 64 pairs. The loss ignores padding, gradients longer than 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
+# As in lesson 05, a batch consists of the source, the decoder's input words and the words it should predict, padded with 0 (PAD). Each of the 200 steps samples 64 pairs. The loss ignores padding, gradients longer than 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
 
 
 # %%
@@ -484,7 +484,7 @@ print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}
 # %% [markdown]
 # With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training. In the second translation, some words are missing, and because a word counts only in its exact position, all later words are wrong.
 #
-# Was it worth giving up GRUs? We trained GRUs with attention, much like lesson 06's, and the Transformer for 200 steps on the same batches, at the best of three learning rates, with three seeds each. Which model gets more words right by itself?
+# Was it worth replacing the GRUs? We trained GRUs with attention, much like lesson 06's, and the Transformer for 200 steps on the same batches, at the best of three learning rates, with three seeds each. Which model gets more words right when it writes by itself?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -497,7 +497,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# The GRUs get more words right in the same time, though they also have more parameters. Nor does the Transformer train faster here, although no word has to wait for the previous one.
+# The GRUs get more words right in the same time, though they also have more parameters. Nor does the Transformer train faster here, although it processes all words in parallel.
 #
 # ## Remove one part at a time
 #
@@ -549,7 +549,7 @@ def take_out(model, part):
 
 
 # %% [markdown]
-# We begin with the causal mask, without which each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
+# We begin with the causal mask. Without it, each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
 
 # %%
 part = "causal mask"
@@ -568,7 +568,7 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. Whereas the whole model has to find the next word in the source, the model without the mask can copy it from the target, one position further on. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
+# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. Whereas the whole model has to find the next word in the source, the model without the mask can copy it from the next position in the target. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
 #
 # **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next one.
 #
@@ -589,18 +589,18 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # Four parts are needed to get half of the words right in 300 steps:
 #
-# | taken out | words right with teacher forcing | by itself | a likely reason |
+# | removed | words right with teacher forcing | by itself | a likely reason |
 # | --- | --- | --- | --- |
 # | positions | about three in four | over a third | the encoder sees which words the source contains, but not their order |
 # | attention to the source | less than a third | hardly any | the decoder can only guess from the previous words |
-# | causal mask | nearly all | hardly any | the model reads words that are not there when it writes |
+# | causal mask | nearly all | hardly any | it relies on words that are missing when it writes |
 # | residual connections | a quarter at most | a seventh at most | see below |
 #
-# Without the source mask, the model still gets nearly all words right in a batch, but fewer when it translates one sentence at a time, probably because it got used to padding.
+# Without the source mask, the model still gets nearly all words right in a batch. It gets fewer right when it translates one sentence at a time, probably because it learned to rely on padding.
 #
 # Without residual connections, none of the five models learned the task within 300 steps. Even after 1,000 steps at a learning rate of 0.003, three models got [14% to 18% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 23% to 72% with larger initial weights. Always choosing the most frequent word would give 12%. Perhaps attention makes their words alike, as in our first experiment.
 #
-# Next come the feed-forward networks. Models without them also have fewer parameters, so we give others a third layer and thus nearly as many as the whole model (41,472 against 45,632). How many words does each kind of model get wrong?
+# Next come the feed-forward networks. Without them, a model also has fewer parameters, so we train others with a third layer in addition. These have nearly as many as the whole model (41,472 compared with 45,632). How many words does each kind of model get wrong?
 
 # %% tags=["nbval-check-output"]
 setups = {
@@ -619,7 +619,7 @@ table(rows, [*(f"seed {i}" for i in range(5)), "mean"], corner="words wrong, by 
 #
 # ## What are norms for?
 #
-# Removing the norms changed hardly anything, so why does nearly every Transformer have them? Since our model is small and starts with small weights, we now build six layers on each side. They have norms or not, and small or large weights, up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer; the table shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
+# Removing the norms changed hardly anything, so why does nearly every Transformer have them? Since our model is small and starts with small weights, we now build six layers on each side. We build them with and without norms, and with small and large weights, which are up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer; the table shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
 
 
 # %%
@@ -740,7 +740,7 @@ with_unknown = [text for text in translations if "UNK" in text]
 print("test translations with UNK:", len(with_unknown))
 
 # %% [markdown]
-# In our run, all three translations are correct. On the short test captions, the BLEU is 24, compared with about 6 for lesson 05's model, which had about twice as many parameters and one more epoch. But more than half of the test translations contain UNK, and with a different seed, "book" was [lost again](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do).
+# In our run, all three translations are correct. On the short test captions, the model's BLEU is 24, compared with about 6 for lesson 05's model, which had about twice as many parameters and one more epoch. But more than half of the test translations contain UNK, and with a different seed, "book" was [lost again](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do).
 #
 # ## What else do we need to turn attention into a translation model?
 #
