@@ -11,10 +11,10 @@ All changes of a mistake are made at once, in the solution as it is.
 
 import ast
 import builtins
-import copy
 import re
 import symtable
 from collections.abc import Iterable
+from functools import cache
 
 from course_utils.base.docstrings import without_docstrings
 from course_utils.base.errors import CourseError
@@ -33,7 +33,7 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
 
     Raises `CourseError` for a change that cannot be read, or that fits nowhere.
     """
-    tree = without_docstrings(ast.parse(solution))
+    tree = ast.parse(_without_docstrings(solution))
     patterns, arguments = [], []
     for change in changes:
         old, arrow, new = change.partition(ARROW)
@@ -50,12 +50,22 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
         raise CourseError(f"nothing in the solution is like `{unused[0].partition(ARROW)[0]}`")
     _assign(tree, arguments)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    needed = [
-        line
-        for line in ast.parse(imports).body
-        if names & {alias.asname or alias.name.partition(".")[0] for alias in line.names}
+    needed = [line for line, imported in _imports(imports) if names & imported]
+    return ast.unparse(ast.Module(body=[*needed, *tree.body], type_ignores=[])) + "\n"
+
+
+@cache
+def _without_docstrings(solution):
+    return ast.unparse(without_docstrings(ast.parse(solution)))
+
+
+@cache
+def _imports(source):
+    """Return each line of imports, parsed, with the names that it defines."""
+    return [
+        (line, {alias.asname or alias.name.partition(".")[0] for alias in line.names})
+        for line in ast.parse(source).body
     ]
-    return ast.unparse(ast.fix_missing_locations(ast.Module(body=[*needed, *tree.body], type_ignores=[]))) + "\n"
 
 
 def refuse_undefined(source: str, known: Iterable[str] = ()) -> None:
@@ -97,6 +107,8 @@ def _of_keyword(before, after, change):
 
 def _assign(tree, arguments):
     """Let the function, or the `forward` of the class, begin with new values for arguments, all at once; None stays None."""
+    if not arguments:
+        return
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     last = tree.body[-1]
     own = last if isinstance(last, ast.FunctionDef) else next((f for f in functions if f.name == "forward"), None)
@@ -104,24 +116,25 @@ def _assign(tree, arguments):
     for name, _, change in arguments:
         if name not in known:
             raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
-    if arguments:
-        names = ", ".join(name for name, *_ in arguments)
-        values = ", ".join(f"{name} if {name} is None else {ast.unparse(value)}" for name, value, _ in arguments)
-        own.body.insert(0, ast.parse(f"{names} = {values}").body[0])
+    names = ", ".join(name for name, *_ in arguments)
+    values = ", ".join(f"{name} if {name} is None else {ast.unparse(value)}" for name, value, _ in arguments)
+    own.body.insert(0, ast.parse(f"{names} = {values}").body[0])
 
 
 class _Replacing(ast.NodeTransformer):
     def __init__(self, patterns):
         self.patterns, self.used = patterns, set()
+        self.kinds = {type(old) for old, *_ in patterns} | {ast.Expr}
+        self.wild = any(_is_wildcard(old) for old, *_ in patterns)
 
     def visit(self, node):
-        for old, new, change in self.patterns:
+        for old, new, change in self.patterns if type(node) in self.kinds or self.wild else ():
             bound, assigned = {}, isinstance(getattr(node, "ctx", None), ast.Store)
             of_statement = isinstance(node, ast.Expr) and any(isinstance(part, ast.stmt) for part in new)
             if not assigned and _matches(old, node.value if of_statement else node, bound):
                 self.used.add(change)
-                inside = {name: self.visit(copy.deepcopy(part)) for name, part in bound.items()}
-                made = [_Filling(inside).visit(copy.deepcopy(part)) for part in new]
+                inside = {name: self.visit(part) for name, part in bound.items()}
+                made = [_filled(part, inside) for part in new]
                 if isinstance(node, ast.keyword):
                     return made
                 if isinstance(node, ast.stmt):
@@ -132,17 +145,25 @@ class _Replacing(ast.NodeTransformer):
         return super().generic_visit(node)
 
 
-class _Filling(ast.NodeTransformer):
-    def __init__(self, bound):
-        self.bound = bound
+def _filled(part, bound):
+    """Return a copy of a piece of code in which what the names stand for takes their places."""
+    if isinstance(part, list):
+        return [_filled(each, bound) for each in part]
+    if not isinstance(part, ast.AST):
+        return part
+    if isinstance(part, ast.Name) and part.id in bound:
+        return _filled(bound[part.id], {})
+    made = type(part)(**{field: _filled(value, bound) for field, value in ast.iter_fields(part)})
+    return ast.copy_location(made, part)  # for ast.unparse, which asks for the line of an assignment
 
-    def visit_Name(self, node):
-        return copy.deepcopy(self.bound.get(node.id, node))
+
+def _is_wildcard(pattern):
+    return isinstance(pattern, ast.Name) and pattern.id.startswith("_")
 
 
 def _matches(pattern, node, bound):
     """Return whether a node is as the pattern says; what the names that begin with `_` stand for is put into `bound`."""
-    if isinstance(pattern, ast.Name) and pattern.id.startswith("_") and isinstance(node, ast.expr):
+    if _is_wildcard(pattern) and isinstance(node, ast.expr):
         return ast.dump(bound.setdefault(pattern.id, node)) == ast.dump(node)
     if type(pattern) is not type(node):
         return False
