@@ -33,7 +33,7 @@ def claim(lesson, sentence):
     return add
 
 
-@claim("00", "after 15 steps, the weights of red and blue are 0.5, and that of green is almost 0.")
+@claim("00", "after 15 steps, the weights of red and blue are 0.5, and the weight of green is almost 0.")
 def _(numbers):
     red, green, blue, loss = numbers("step 15: weights")
     return loss < 0.001 and abs(red - 0.5) < 0.01 and abs(blue - 0.5) < 0.01 and abs(green) < 0.01

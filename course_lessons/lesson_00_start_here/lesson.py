@@ -91,7 +91,7 @@ colour_explorer
 #
 # PyTorch can compute a weighted sum in one line. To read such lines, you need to know four things.
 #
-# **Shapes.** A tensor has axes, and its shape says how long each axis is. Summing over an axis removes it; axis 0 is the first, and axis -1 is the last.
+# **Shapes.** A tensor has axes, and its shape gives the length of each axis. Axis 0 is the first axis, and axis -1 is the last. Summing over an axis removes it.
 
 # %% tags=["nbval-check-output"]
 pair = torch.tensor([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2]])  # S D: orange, dark green
@@ -100,7 +100,7 @@ print(pair.sum(0), pair.sum(0).shape)  # D: over the vectors
 print(pair.sum(-1), pair.sum(-1).shape)  # S: over the features
 
 # %% [markdown]
-# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Multiplying it by `pair`, of shape (2, 3), gives shape (2, 3): each weight is repeated for the three entries of its vector.
+# **Broadcasting.** If the shapes of two tensors differ, PyTorch aligns them from the right. A missing axis on the left counts as an axis of length 1, and an axis of length 1 is repeated as often as needed. We want to multiply each vector in `pair` by its weight. The next cell stores the two weights as `shares`, which has shape (2,). `shares[:, None]` inserts an axis of length 1, so its shape is (2, 1). Multiplying it by `pair`, of shape (2, 3), gives a tensor of shape (2, 3): each weight is repeated for the three entries of its vector.
 
 # %% tags=["nbval-check-output"]
 shares = torch.tensor([0.75, 0.25])  # S: three parts of orange, one of green
@@ -118,7 +118,7 @@ print(scaled.sum(0))  # D: the weighted sum
 #
 # </details>
 #
-# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights produce several mixes at once: a (T, S) tensor of weights times an (S, D) tensor of vectors gives T mixes, a (T, D) tensor. With an additional axis at the front, each tensor holds a **batch** of B examples: (B, T, S) times (B, S, D) is computed separately for each example.
+# **Matrix products.** `shares @ pair` multiplies and adds in one step. Several rows of weights produce several mixes at once: a (T, S) tensor of weights times an (S, D) tensor of vectors gives T mixes, in a tensor of shape (T, D). With an additional axis at the front, each tensor holds a **batch** of B examples: (B, T, S) times (B, S, D) is computed separately for each example.
 
 # %% tags=["nbval-check-output"]
 print(weights @ colours)  # D: the brown again
@@ -129,13 +129,13 @@ print(recipes.shape, "@", pair.shape, "=", (recipes @ pair).shape)
 print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of five
 
 # %% [markdown]
-# The first line shows our brown again, computed without a loop. The four mixes begin with the one in the second line. The second of them is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
+# The first line shows our brown again, computed without a loop. The second line is also the first of the four mixes below it. The second of those mixes is 0.5 · (1, 0.5, 0) + 0.5 · (0, 0.4, 0.2) = (0.5, 0.45, 0.1).
 #
-# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are padded at the end. A **mask** tells which numbers are real: it is True for these and False for the padding. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
+# **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are padded at the end. A **mask** marks the real numbers: it is True for them and False for the padding. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, the product is 0, unless the number is infinite or NaN (not a number): such a number times 0 is NaN. To replace these too, or to write a value other than 0, we use `masked_fill`. It fills the positions where its mask is True, so we pass it `~mask`, in which True and False are swapped.
+# Where the mask is False, the product is 0, unless the entry is infinite or NaN ("not a number"), since either of these times 0 is NaN. To replace such entries as well, or to write a value other than 0, we use `masked_fill`. It fills the positions where its mask is True, so we pass it `~mask`, in which True and False are swapped.
 #
-# Each row of `numbers` has its own mask. What is the sum of the second row if only the numbers whose mask is True count?
+# Each row of `numbers` has its own mask. What is the sum of the second row if we count only the numbers for which the mask is True?
 
 # %%
 numbers = torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]])  # B S
@@ -153,7 +153,7 @@ reveal("00.masked_sum", (numbers * mask).sum(-1)[1])
 # %% [markdown]
 # ## A gradient finds the weights
 #
-# We have chosen all the weights by hand. To find them, a program has to know how a result changes with each weight. A **gradient** contains this information, one number for each weight. For example, take the total of a mix, the sum of its three entries. The entries of red add up to 1, those of green to 0.8 and those of blue to 1, so the total is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
+# So far, we have chosen all the weights by hand. To find them itself, a program has to know how a result changes with each weight. A **gradient** contains this information, one number for each weight. For example, take the total of a mix, the sum of its three entries. The entries of red add up to 1, those of green to 0.8 and those of blue to 1, so the total is $1 \cdot w_1 + 0.8 \cdot w_2 + 1 \cdot w_3$. What is the gradient of the total?
 #
 # `requires_grad=True` tells PyTorch to keep track of `w`, and `total.backward()` stores the gradient of the total in `w.grad`.
 
@@ -168,7 +168,7 @@ print("the total grows by", (more_green @ colours).sum() - total.detach())  # un
 # %% [markdown]
 # The gradient is (1, 0.8, 1). With 0.1 more green, the total grows by 0.08, which is $0.1 \cdot 0.8$.
 #
-# A **loss** measures how wrong a result is. Our target is again the purple (0.5, 0, 0.5), this time as a mix of all three colours, and the loss is the squared distance between mix and purple. The gradient tells us how fast the loss grows with each weight, so we repeatedly move each weight a small step *against* its gradient. The new weights are $w - 0.2 \cdot \text{gradient}$; 0.2 is called the **learning rate**. You found the weights with a slider. Can these steps find them as well?
+# A **loss** measures how wrong a result is. Our target is again the purple (0.5, 0, 0.5), this time as a mix of all three colours, and the loss is the squared distance between the mix and the purple. The gradient tells us how fast the loss grows with each weight, so we repeatedly move each weight a small step *against* its gradient. The new weights are $w - 0.2 \cdot \text{gradient}$; 0.2 is called the **learning rate**. You found the weights with a slider. Can these steps find them as well?
 
 # %%
 purple = torch.tensor([0.5, 0.0, 0.5])  # D
@@ -187,13 +187,13 @@ titles = ["step 0", "step 5", "step 10", "step 15", "wanted"]
 plots.colours([*mixes, purple], titles)
 
 # %% [markdown]
-# The steps find the weights: after 15 steps, the weights of red and blue are 0.5, and that of green is almost 0. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but a translation model needs different weights for every word that it writes, so in later lessons a network will compute them.
+# The steps find the weights: after 15 steps, the weights of red and blue are 0.5, and the weight of green is almost 0. Nothing forced the weights to add up to 1. The loss led them there, because the purple is half red and half blue. These weights are the same for every input, but a translation model needs different weights for every word that it writes, so in later lessons a network will compute them.
 #
-# A **network** is a function with many adjustable numbers, and to **train** it means to lower its loss in this way. Careful: these numbers, the network's **parameters**, are also called weights.
+# A **network** is a function with many adjustable numbers, and to **train** a network is to lower its loss in this way. These numbers are the network's **parameters**; confusingly, they are also called weights.
 #
 # ## A check tells you what is wrong, and why
 #
-# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you write it as a function, and the cell below your code checks it. Here is a first attempt that contains a mistake; look for it before you run the cell.
+# You have computed a weighted sum with a loop and with `@`. In the exercise notebook, you will write it as a function, and the cell below your code will check it. Here is a first attempt that contains a mistake; look for it before you run the cell.
 
 
 # %%
@@ -205,7 +205,7 @@ print("our brown:", weights @ colours, "first try:", weighted_sum(weights, colou
 check("00.weighted_sum", weighted_sum, keep=False)
 
 # %% [markdown]
-# Our brown is only a third as strong as it should be, and the report explains why. Below the explanation, it shows a small input for which the function fails, the expected result and the result that it returned. The weights in this input are not shares, because a weighted sum works with any weights. (With `keep=False`, our attempts are not recorded as yours.)
+# Our brown is only a third as strong as it should be, and the report explains why. Below the explanation, it shows a small input for which the function fails, the expected result and the result that the function returned. The weights in this input are not shares, since a weighted sum has to work with any weights. (With `keep=False`, our attempts are not recorded as yours.)
 #
 # The next function returns the right result for our colours. Does it work for all vectors?
 
@@ -240,11 +240,11 @@ check("00.weighted_sum", weighted_sum, keep=False)
 hint("00.weighted_sum", keep=False)
 
 # %% [markdown]
-# On your own machine, your progress is saved in a small file in the course folder, so it survives a restart; `progress()`, at the end of the exercise notebook, shows it. The terminal commands are in [setting up](../docs/setup.md).
+# On your own machine, your progress is saved in a small file in the course folder, so it survives a restart; `progress()`, at the end of the exercise notebook, shows it. For the terminal commands, see [setting up](../docs/setup.md).
 #
 # ## Questions
 #
-# Every lesson ends with five questions about the goals at the top. Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
+# Every lesson ends with five questions on the goals listed at the top. Run a cell to see its question, then replace the dots with a number or with a letter in quotes.
 
 # %%
 check("00.q1", ...)
@@ -266,7 +266,7 @@ check("00.q5", ...)
 #
 # - A weighted sum multiplies each vector by its weight and adds up the results: `weights @ values`. Its weights may be any numbers; if they are shares, it is a weighted mean.
 # - Small steps against the gradient of a loss can find the weights.
-# - The course answers you: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
+# - The course gives you feedback: `predict` compares your guess with the result, `check` says what is wrong with your code, and `hint` helps when you are stuck.
 #
 # **Exercises**: [open them](../exercises/00_start_here_exercises.ipynb)
 #

@@ -64,10 +64,10 @@ for h_i in h:
 # | general | $s^\top W h$ | $W$: D×E | Luong et al. (2015) |
 # | perceptron | $v^\top \tanh(W s + U h)$ | $W$: A×D, $U$: A×E, $v$: A | Bahdanau et al. (2014) |
 # | additive | $v^\top \tanh(C\,[s; h])$ | $C$: A×(D+E), $v$: A | Luong et al. (2015) |
-# | concatenating | $w^\top [s; h]$ | $w$: D+E | another version of the same paper |
+# | concatenating | $w^\top [s; h]$ | $w$: D+E | another version of Luong et al. (2015) |
 # | location-based | $P s$ | $P$: S×D | Luong et al. (2015) |
 #
-# Each score has its own parameters, so the $W$ of the general score is not the $W$ of the perceptron. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score learns nothing about positions beyond the longest training sentence.
+# Each score has its own parameters, so the $W$ of the general score is not the $W$ of the perceptron. The location-based score ignores $h$ and scores the positions themselves. Since $P$ has one row for each position, this score learns nothing about positions beyond the end of the longest training sentence.
 #
 # To keep the arithmetic easy, we choose simple parameter values:
 #
@@ -119,11 +119,11 @@ table(all_scores(s, h), ["h₁", "h₂", "h₃"], corner="score")
 #
 # ## What does each score ignore?
 #
-# The weights can depend only on what the score takes into account, so we change one thing at a time and compare the weights before and after:
+# The weights can depend only on what the score takes into account, so we make three changes, one at a time, and compare the weights before and after:
 #
 # - Use a different query, $(2, 1)$.
 # - Make $h_3$ three times as long.
-# - Reverse the order of the keys. A score that ignores position gives each key the same weight as before, wherever that key is now.
+# - Reverse the order of the keys. A score that ignores position gives each key the same weight as before, wherever it has moved.
 #
 # One score produces the same weights whatever the query is. Which one?
 
@@ -161,7 +161,7 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # <details><summary>A well-known example of this flaw</summary>
 #
-# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, originally used almost the same score (Veličković et al., 2018). They add a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
+# Graph attention networks, in which each node of a graph (a person, say) attends to its neighbours, originally used almost the same score (Veličković et al., 2018). They added a LeakyReLU, an increasing function, which does not change the ranking of the keys. Brody et al. (2022) showed that every query then ranks the same key first and called this flaw **static attention**. Their remedy is the additive score with a LeakyReLU instead of the tanh.
 #
 # </details>
 #
@@ -169,18 +169,18 @@ table(depends_on, ["query", "length", "position"], corner="depends on")
 #
 # ## Four toy tasks
 #
-# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, a query has to pick the right key out of eight:
+# Can training make up for what a score ignores? We train the scores on four toy tasks, called worlds in the code. In each, the query has to pick out the right one of eight keys:
 #
 # | task | query | right key |
 # | --- | --- | --- |
 # | same | a key plus noise | the one that the query resembles |
 # | turned | a key times a fixed orthogonal matrix, plus noise | the one from which the query was derived |
 # | position | random | the one at the position whose fixed vector has the highest dot product with the query |
-# | salience | random and uninformative | the one that lies furthest in a fixed direction |
+# | salience | random and uninformative | the one that lies furthest along a fixed direction |
 #
 # An orthogonal matrix rotates a vector and may also reflect it but does not change its length. Each vector has four random entries and a fifth that is always 1. Thanks to this constant, a learned matrix can also favour a fixed direction, whatever the query is.
 #
-# We train each score for 70 steps, the perceptron with 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing is right one time in eight (0.125). We leave out two scores, since the additive score equals the perceptron and the scaled dot product ranks keys as the dot product does.
+# We train each score for 70 steps; the perceptron has 32 hidden units. Then we test it on 1,000 new queries and count how often the largest weight falls on the right key; guessing is right one time in eight (0.125). We leave out two scores, since the additive score is the same function as the perceptron and the scaled dot product ranks keys as the dot product does.
 #
 # Which score, if any, picks the right key more than half the time on all four tasks?
 
@@ -200,11 +200,11 @@ grid = torch.stack(list(means.values()))  # scores, worlds
 plots.weights(grid, worlds, list(means), xlabel="task", ylabel="score")
 
 # %% [markdown]
-# No score exceeds 0.5 on all four tasks. Training does not make up for what a score ignores:
+# No score reaches an accuracy above 0.5 on all four tasks. Training does not make up for what a score ignores:
 #
-# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract more weight. On "turned", the orthogonal matrices drawn with the five seeds change a vector's direction by 90° to 124° on average. With four of the five matrices, both scores therefore prefer the wrong keys and do worse than chance.
+# - The dot product and the content-based score have no parameters to learn and work only on "same", where the query resembles the right key. There, they differ only in how they treat length: the cosine picks the right key 96% of the time and the dot product 69%, because long keys attract more weight. On "turned", each of the five seeds has its own orthogonal matrix, and these matrices change a vector's direction by 90° to 124° on average. With four of the five matrices, both scores therefore prefer the wrong keys and do worse than chance.
 # - The concatenating score ignores the query, so it works only on "salience"; the location-based score ignores the keys and succeeds only on "position".
-# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. With its tanh, the perceptron can avoid this weakness.
+# - The general score and the perceptron depend on both the query and the key, but not on position. On "same" and "turned", the general score picks the right key two thirds of the time and the perceptron nearly always. The general score has the same weakness as the dot product: doubling a key's four random entries doubles their contribution to the score. The tanh allows the perceptron to avoid this weakness.
 #
 # **Your turn**: change the general score below so that its accuracy exceeds 0.5 on all four tasks. For each new parameter tensor, add an argument to `own_score` and a shape to the call to `in_all_worlds`.
 #

@@ -37,7 +37,7 @@ print("man bites dog:", 0.5 * man + 0.5 * dog)
 #
 # We give "bites" two heads: one looks for the noun before the verb, the other for the noun after it. Each head has its own matrices for queries, keys and values.
 #
-# Here a word vector has D = 4 entries. The first two say which noun it is, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads works with vectors of dimension $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
+# Here a word vector has D = 4 entries. The first two identify the noun, the third is 1 for a verb, and the fourth is -1 before the verb and 1 after it. Each of the H = 2 heads works with vectors of dimension $d = D / H = 2$. We choose the matrices by hand so that both heads have the same keys and values but "bites" has a different query in each head:
 #
 # | word | vector | key | value | query in head 0 | query in head 1 |
 # | --- | --- | --- | --- | --- | --- |
@@ -103,7 +103,7 @@ print("output:", output)
 #
 # The last matrix, $W^O$, combines the heads.
 #
-# In the diagram, the queries of both heads are written as one column of four numbers, which is split in two. In which box are the two heads joined?
+# In the diagram, the queries of both heads are written as one column with four entries, which is split in two. In which box are the two heads joined?
 
 # %%
 queries = torch.cat([query @ W_Q[0], query @ W_Q[1]])  # H d
@@ -129,7 +129,7 @@ for sentence, x in sentences.items():
     print(sentence, output)
 
 # %% [markdown]
-# The first entry is positive when the dog bites and negative when the man bites. $W^O$ thus lets one entry of the output compare what two heads have found. Without $W^O$, each entry would come from a single head.
+# The first entry is positive when the dog bites and negative when the man bites. $W^O$ thus lets one entry of the output compare what the two heads have found. Without $W^O$, each entry would come from a single head.
 #
 # **Your turn**: write a $W^O$ that outputs head 1's context followed by head 0's context.
 #
@@ -141,9 +141,9 @@ for sentence, x in sentences.items():
 #
 # ## All heads at once
 #
-# No loop is needed. Placed side by side, $W_0^Q, \dots, W_{H-1}^Q$ form one matrix with D rows and D columns. One product with this matrix gives the queries of all the heads, which we then split into H parts. Keys and values are computed in the same way.
+# No loop is needed. Placed side by side, $W_0^Q, \dots, W_{H-1}^Q$ form one matrix with D rows and D columns. A single multiplication by this matrix gives the queries of all the heads, which we then split into H parts. Keys and values are computed in the same way.
 #
-# Together, several heads therefore have as many parameters as one head of width D. Their scores also need as many multiplications: H·T·S·d is T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
+# Together, the H heads therefore have as many parameters as one head of width D. Their scores also need the same number of multiplications as those of one such head: H·T·S·d = T·S·D, because d = D / H. Only the number of attention weights grows, by a factor of H. But each head is narrower: with D = 32 and eight heads, each query and each key has only four entries.
 #
 # `K.mT` swaps the last two axes of K. With D = 12 and H = 3, what is the shape of Q after `split`?
 
@@ -200,7 +200,7 @@ by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
 print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
 
 # %% [markdown]
-# The module gives the same output as our loop. PyTorch's own module is `nn.MultiheadAttention`. There is one trap: in its mask, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What is the output for the last word if we forget?
+# The module gives the same output as our loop. PyTorch's own module is `nn.MultiheadAttention`. There is one trap: in its mask, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What is the output for the last word if we forget to invert the mask?
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
@@ -217,13 +217,13 @@ wrong, _ = theirs(x, x, x, attn_mask=may_look)  # not inverted
 print("the last word with the wrong mask:", wrong[0, -1, :3].tolist())
 
 # %% [markdown]
-# The library gives the same output as our module. The wrong mask raises no error, but each word sees only the words after it. The last word sees nothing, so its output is NaN.
+# PyTorch's module gives the same output as ours. The wrong mask raises no error, but each word sees only the words after it. The last word sees nothing, so its output is NaN.
 #
 # ## Does one head find both facts?
 #
-# Our model reads four letter-digit pairs, such as e8, b1, g1, c2. It is then asked for the digits of two letters, such as "b, c?", and has to answer 1, 2.
+# Our model reads four letter-digit pairs, such as e8, b1, g1, c2. It is then asked for the digits paired with two of the letters, such as "b, c?", and has to answer 1, 2.
 #
-# Letters and digits are numbered from 0, so e8 is 8 · 4 + 7 = 39. The letter "c" is 2 in the first place of a question and 8 + 2 = 10 in the second. The cell draws the question above. In the comments, F is the number of letters in a question.
+# Letters and digits are numbered from 0, so e8 is 8 · 4 + 7 = 39. The letter "c" is 2 at the first position of a question and 8 + 2 = 10 at the second. The next cell generates the example above. In the comments, F is the number of letters in a question.
 
 
 # %% tags=["nbval-check-output"]
@@ -245,7 +245,7 @@ print("pairs", pairs)
 print("letters", letters, "digits", digits, "places", places)
 
 # %% [markdown]
-# The model has one attention layer followed by one linear layer. The question is also a vector: the sum of a vector for "b" in first place and a vector for "c" in second place. The query is computed from this vector, the keys and values from the pairs. The linear layer reads the sum of the context and the question.
+# The model has one attention layer followed by one linear layer. The question is also represented by a vector: the sum of a vector for "b" at the first position and a vector for "c" at the second. The query is computed from this vector, the keys and values from the pairs. The input of the linear layer is the sum of the context and the question vector.
 
 
 # %%
@@ -331,7 +331,7 @@ two_models = {"one head": models[1, 0], "two heads": models[2, 0]}
 figures.show_weights(two_models, one_question)
 
 # %% [markdown]
-# For this question, the single head divides its weight between the two pairs, so the linear layer gets one mixture of both digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each looks at one of the pairs.
+# For this question, the single head divides its weight between the two pairs, so the linear layer receives a single mixture of the two digits. With equal weights, the question "b, c" and its reverse get the same mixture, but the first digit of one answer is the second digit of the other. The layer also knows the question, but can only add a fixed contribution for it, whatever the digits are. It therefore cannot answer both questions correctly for all digits. With two heads, each looks at one of the pairs.
 #
 # Is it the different weights that help, or only the number of heads? We train a model whose two heads both use the scores of head 0 but still have their own values.
 
@@ -354,9 +354,9 @@ print("Two heads with the same scores:")
 reveal("10.changed", round(share_right(shared, facts=2), 2))
 
 # %% [markdown]
-# Two heads with the same scores do as poorly as one head. With the same weights, their two contexts side by side are a single weighted sum of longer value vectors, so the two heads act as one. Heads help because each has its own weights.
+# Two heads with the same scores do as poorly as one head. Because the weights are the same, the two contexts, placed side by side, form a single weighted sum of longer value vectors, and the two heads act as one. Heads help because each has its own weights.
 #
-# Does each head carry one of the two digits? To find out, we switch a head off. A head's context is multiplied by its own d rows of $W^O$. With zeros in these rows, the head adds nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write the zeros into that head's columns. Which digit is lost without head 0, and which digit does the model with one head get right?
+# Does each head carry one of the two digits? To find out, we switch a head off. A head's context is multiplied by its own d rows of $W^O$. With zeros in these rows, the head contributes nothing (Michel et al., 2019). `nn.Linear` stores $W^O$ transposed, so we write the zeros into that head's columns. Which digit is lost without head 0, and which digit does the model with one head get right?
 
 
 # %%
