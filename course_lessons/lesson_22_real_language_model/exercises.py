@@ -150,7 +150,8 @@ def grouped_query_attention(query, key, value, mask):
     """
     ### BEGIN SOLUTION
     times = query.shape[1] // key.shape[1]
-    keys, values = (shared.repeat_interleave(times, 1) for shared in (key, value))  # B H S d
+    keys = key.repeat_interleave(times, 1)  # B H S d
+    values = value.repeat_interleave(times, 1)  # B H S d
     scores = query @ keys.mT / query.shape[-1] ** 0.5  # B H T S
     weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
     return weights @ values

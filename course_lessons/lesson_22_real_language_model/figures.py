@@ -19,7 +19,7 @@ ROWS = {
 
 
 NAMES = {  # of mistakes that the stored table names more shortly
-    "no cache, newest token only": "cache not passed on, newest token read alone",
+    "no cache, newest token only": "without a cache, only the newest token read",
     "positions start again at 0": "positions of new tokens start again at 0",
     "cache of another text": "cache still holds another question",
     "text cut after a space": "text cut in two after a space, parts encoded",

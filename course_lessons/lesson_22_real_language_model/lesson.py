@@ -2,7 +2,6 @@
 import math
 import time
 from collections import Counter
-from contextlib import contextmanager
 from itertools import pairwise
 
 import torch
@@ -60,7 +59,7 @@ def merge(tokens, pair):
 
 # %% tags=["nbval-check-output"]
 text = "not great not good not bad nothing a greater note a great noise"
-words = Counter(tuple(" " + word) for word in text.split())
+words = Counter(tuple(" " + word) for word in text.split())  # tuples of characters
 merges = []
 for _ in range(10):
     pair = most_frequent_pair(words)
@@ -77,7 +76,7 @@ print("tokens:", [list(tokens) for tokens in words])
 # The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits, as in SmolLM2's training, and applies the merges to each word or digit. Marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence below need?
 
 # %% tags=["nbval-check-output"]
-file = GGUFReader(file_or_stand_in())
+file = GGUFReader(file_or_stand_in())  # GGUF: the format of the file
 # what the file says besides the weights: sizes, tokens, merges
 facts = {name: field.contents() for name, field in file.fields.items()}
 vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
@@ -85,7 +84,7 @@ vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-# splits a text into words, and these into bytes (a space becomes Ġ); adds none in front
+# splits a text into words, then bytes (a space becomes Ġ); adds no space in front
 bytes_of_words = pre_tokenizers.ByteLevel(add_prefix_space=False)
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
@@ -155,7 +154,7 @@ class SwiGLU(nn.Module):
 #
 # **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. The authors found hardly any loss of quality. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, we stack the queries of a group's heads, so that one matrix product scores all of them against the shared keys. With 9 heads in 3 groups and 5 tokens, there are 3 · 5 = 15 stacked queries per group. The 15 × 5 scores are then cut into one 5 × 5 block for each of the 3 heads. As in lesson 21, a call reads T new tokens, and S is T plus the number in the cache. All T queries can see these S - T tokens, so the causal mask has S - T additional columns on the left, all True.
+# In code, we split the H heads of q into G groups of H / G and give k and v an additional axis of length 1. Along this axis, PyTorch uses the same keys and values for each head of the group. As in lesson 21, a call reads T new tokens, and S is T plus the number in the cache. All T queries can see the S - T cached tokens, so the causal mask has S - T additional columns on the left, all True.
 
 
 # %%
@@ -167,33 +166,33 @@ def turn(x, sin, cos):  # … T d, T d/2, T d/2
 
 
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
-    B, H, T, d = q.shape
+    T, d = q.shape[2:]
     G, S = k.shape[1:3]
-    stacked = q.reshape(B, G, H // G * T, d)  # a group's heads below each other
-    scores = (stacked @ k.mT).view(B, H, T, S) / d**0.5  # B H T S: heads apart again
-    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: queries come last
-    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
-    context = weights.view(B, G, H // G * T, S) @ v  # B G H/G·T d
-    return context.view(B, H, T, d), weights
+    grouped = q.unflatten(1, (G, -1))  # B G H/G T d
+    scores = grouped @ k[:, :, None].mT / d**0.5  # B G H/G T S; k: B G 1 d S
+    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: row t to S - T + t
+    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B G H/G T S
+    context = weights @ v[:, :, None]  # B G H/G T d
+    return context.flatten(1, 2), weights.flatten(1, 2)  # B H T d, B H T S
 
 
 # %% [markdown]
-# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we repeat each group's H / G times. SmolLM2 has 30 layers, each with 9 heads of width 64 in 3 groups. How large is its cache for 2,048 positions in float32, with and without groups?
+# Does PyTorch's attention give the same result? By default, it expects keys and values for each head, so we look up the group of each head. SmolLM2 has 30 layers, each with 9 heads of width 64 in 3 groups. How large is its cache for 2,048 positions in float32, with and without groups?
 
 # %% tags=["nbval-check-output"]
 q = torch.randn(2, 9, 5, 64)  # B H T d
 k = torch.randn(2, 3, 5, 64)  # B G S d
 v = torch.randn(2, 3, 5, 64)  # B G S d
 ours, _ = grouped_attention(q, k, v)
-keys, values = (shared.repeat_interleave(3, dim=1) for shared in (k, v))  # B H S d
-library = scaled_dot_product_attention(q, keys, values, is_causal=True)
+group = torch.arange(9) // 3  # H: 0, 0, 0, 1, 1, 1, 2, 2, 2
+library = scaled_dot_product_attention(q, k[:, group], v[:, group], is_causal=True)
 print("same as PyTorch's:", torch.allclose(ours, library, atol=1e-5))
 for groups in (9, 3):
     numbers = 2 * 30 * groups * 64 * 2048  # k and v, 30 layers, groups, d, positions
     print(f"{groups} groups: {4 * numbers / 2**20:.0f} MiB")  # 4 bytes each
 
 # %% [markdown]
-# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases, with queries and keys rotated and with an optional cache. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
+# With three groups for nine heads, the cache shrinks to a third ([`22.grouped_query_attention`](../exercises/22_real_language_model_exercises.ipynb)). The rest of `Attention` is lesson 21's `CachedAttention` without biases and with queries and keys rotated. Again, a layer has two sub-layers, each preceded by a norm and with a residual connection around it.
 
 
 # %%
@@ -208,17 +207,16 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x, sin_cos, cache=None):  # B T D, T d/2 each, a dict
+    def forward(self, x, sin_cos, cache):  # B T D, T d/2 each, a dict
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         q = turn(q, *sin_cos)
         k = turn(k, *sin_cos)
-        if cache:  # neither None nor empty
+        if cache:  # not in the first call
             k = torch.cat([cache["k"], k], dim=2)  # B G S d
             v = torch.cat([cache["v"], v], dim=2)  # B G S d
-        if cache is not None:  # the caller's dict keeps k and v for the next call
-            cache.update(k=k, v=v)
+        cache.update(k=k, v=v)  # the caller's dict keeps k and v for the next call
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
@@ -240,7 +238,7 @@ class Layer(nn.Module):
         self.attention = SubLayer(D, Attention(D, H, G))
         self.feed_forward = SubLayer(D, SwiGLU(D, F))
 
-    def forward(self, x, sin_cos, cache=None):  # B T D
+    def forward(self, x, sin_cos, cache):  # B T D
         return self.feed_forward(self.attention(x, sin_cos, cache))  # B T D
 
 
@@ -260,18 +258,19 @@ class Llama(nn.Module):
 
     def angles(self, start, T):
         position = torch.arange(start, start + T)  # T
-        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2
+        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2; arange: 2i
         angle = position[:, None] * speed  # T d/2
         return angle.sin(), angle.cos()
 
     def forward(self, ids, caches=None):  # B T, one dict for each layer
+        caches = caches or [{} for _ in self.layers]  # empty if none are given
         start = 0
-        if caches and caches[0]:
+        if caches[0]:
             start = caches[0]["k"].shape[2]  # layer 0's keys: B G start d
         sin_cos = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
-        for i, layer in enumerate(self.layers):
-            x = layer(x, sin_cos, caches[i] if caches else None)  # B T D
+        for layer, cache in zip(self.layers, caches, strict=True):
+            x = layer(x, sin_cos, cache)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
@@ -322,17 +321,17 @@ def load(file):
     for stored in file.tensors:
         parts = stored.name.split(".")  # blk.16.attn_q.weight: 16 and weight stay
         name = ".".join(NAMES.get(part, part) for part in parts)
-        numbers = data = torch.tensor(stored.data)  # rows of bytes; norms: float32
+        data = torch.tensor(stored.data)  # rows of bytes; norms: float32
         kind = stored.tensor_type.name
         if kind == "Q4_1":  # four bits, with a minimum
-            blocks = data.view(-1, 20)
-            numbers = unpack(blocks).view(len(data), -1)  # as many rows as data
+            weights[name] = unpack(data.view(-1, 20)).view(len(data), -1)  # same rows
         elif kind == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
             scale = blocks[:, :2].view(torch.float16).float()
             integers = blocks[:, 2:].view(torch.int8)  # signed, from -128 to 127
-            numbers = (integers * scale).view(len(data), -1)
-        weights[name] = numbers
+            weights[name] = (integers * scale).view(len(data), -1)
+        else:
+            weights[name] = data
     return weights
 
 
@@ -363,7 +362,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. The conversion to GGUF reorders the rows of $W_Q$ and $W_K$, each of which produces one entry ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. Each row of $W_Q$ and $W_K$ produces one entry, so the conversion to GGUF reorders these rows ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -432,19 +431,17 @@ def write(prompt, choose=best_token, steps=60, cached=True):
         if next_id == tokenizer.token_to_id("<|im_end|>"):
             break
         ids.append(next_id)
-        to_read = [next_id] if cached else ids
+        to_read = [next_id] if cached else ids  # without a cache, all
     return tokenizer.decode(ids[length:])  # without the prompt
 
 
 # %%
-texts = set()
 for cached in (True, False):
     began = time.perf_counter()
     continued = write("Once upon a time, there was a", steps=20, cached=cached)
     speed = 20 / (time.perf_counter() - began)
-    texts.add(continued)
     print(f"cache: {cached}  {speed:.1f} tokens a second")
-print(texts)  # a set: equal texts are kept once
+    print(continued)
 
 # %% [markdown]
 # The text is the same, and with the cache it is written much faster. The gain depends on the machine and grows with the text's length, because without a cache the whole text is reread for every token.
@@ -485,8 +482,8 @@ print("-", chat("Who was Goethe?").strip())
 # We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. When the 40 tokens are repeated, all but the first can be copied, so we leave it out of the mean loss.
 
 # %%
-random = torch.Generator().manual_seed(0)
-once = torch.randint(1000, 20_000, (4, 40), generator=random)  # B 40: no marks
+generator = torch.Generator().manual_seed(0)
+once = torch.randint(1000, 20_000, (4, 40), generator=generator)  # B 40; marks: 0 to 16
 start = torch.full((4, 1), tokenizer.token_to_id("<|im_start|>"))  # B 1
 rows = torch.cat([start, once, once], dim=1)  # B 81
 
@@ -505,7 +502,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. Weights on keys at a fixed distance form a diagonal of the T × S weights. At both distances, we average the diagonal's last 39 entries, those of the second copy's queries: its 40th token is only predicted, so it is no query ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The queries are the second copy's first 39 tokens, as its 40th is only predicted ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -513,9 +510,9 @@ def mean_weight(back):  # on the position this many places back
     found = []
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
-        there = weights.diagonal(-back, dim1=-2, dim2=-1)  # B H T-back
-        second = there[..., -39:]  # B H 39: queries in the second copy
-        found.append(second.mean(dim=(0, 2)))  # H
+        # 0 is the mark, 1 to 40 are the first copy
+        second = [weights[:, :, t, t - back] for t in range(41, 80)]  # B H each
+        found.append(torch.stack(second).mean(dim=(0, 1)))  # H
     return torch.stack(found)  # N H
 
 
@@ -537,17 +534,6 @@ predict("22.one_head", ...)
 
 
 # %% tags=["reveals"]
-@contextmanager
-def without(layer, head):
-    W_O = mine.layers[layer].attention.f.W_O.weight  # D D
-    d = W_O.shape[1] // 9
-    columns = slice(d * head, d * head + d)
-    kept = W_O[:, columns].clone()
-    W_O[:, columns] = 0
-    yield
-    W_O[:, columns] = kept
-
-
 prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
 
 
@@ -557,10 +543,19 @@ def measure():
     return [second, weight, nats_of_each(prose).mean()]
 
 
+def measure_without(layer, head):
+    W_O = mine.layers[layer].attention.f.W_O.weight  # D D
+    d = W_O.shape[1] // 9
+    original = W_O.clone()
+    W_O[:, d * head : d * head + d] = 0
+    found = measure()
+    W_O.copy_(original)
+    return found
+
+
 results = {"none": measure()}
 for layer, head in [(16, 0), (16, 1), (16, 4), (18, 6)]:
-    with without(layer, head):
-        results[f"{layer}.{head}"] = measure()
+    results[f"{layer}.{head}"] = measure_without(layer, head)
 columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
 print("With heads switched off, one at a time:")
 print(table(results, columns, corner="switched off", digits=2))
@@ -583,12 +578,13 @@ sin_cos = mine.angles(0, ids.shape[1])  # T d/2 each
 on_first = []
 lengths = []
 for layer in mine.layers:
-    x = layer(x, sin_cos)  # 1 T D
+    x = layer(x, sin_cos, {})  # 1 T D, with an empty cache
     weights = layer.attention.f.weights[0]  # H T T
     on_first.append(weights[:, 1:, 0].mean())  # queries 1, 2, …, key 0
-    norms = x[0].norm(dim=-1)  # T
-    lengths.append([norms[0], norms[1:].median()])
-first, others = torch.tensor(lengths).log10().T  # N each
+    lengths.append(x[0].norm(dim=-1).log10())  # T
+lengths = torch.stack(lengths)  # N T
+first = lengths[:, 0]  # N
+others = lengths[:, 1:].median(dim=1).values  # N
 left, right = plots.axes(2)
 runs = {"all heads": torch.stack(on_first)[None]}  # one run, N layers
 plots.curves(range(30), runs, "layer", "weight on the first token", ax=left)
@@ -677,7 +673,7 @@ diagrams.decoder_only(new=changed, llama=True)
 # | `RMSNorm` | RMSNorm | `nn.RMSNorm`, ε by default the machine epsilon | `LlamaRMSNorm` |
 # | `SwiGLU` | SwiGLU | none | `LlamaMLP`: `gate_proj`, `up_proj`, `down_proj` |
 # | `grouped_attention` | GQA | `scaled_dot_product_attention(…, enable_gqa=True)` | `LlamaAttention`, `num_key_value_heads` |
-# | `weights`, all T × S stored | FlashAttention: the same contexts without storing them ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside the same function | `attn_implementation` |
+# | `weights`, all T × S stored | FlashAttention: the same contexts without storing them ([`22.one_pass_attention`](../exercises/22_real_language_model_exercises.ipynb)) | inside `scaled_dot_product_attention` | `attn_implementation` |
 # | `turn`, neighbours | RoPE | none | `apply_rotary_pos_emb`, halves |
 # | `caches` | KV cache | none | `DynamicCache`, given as `cache` (before version 5.24: `past_key_values`) |
 # | the prompt as text | chat template | none | `tokenizer.apply_chat_template` |

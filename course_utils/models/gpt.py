@@ -231,6 +231,7 @@ def top_k(p: Tensor, k: int) -> Tensor:
 
 def nucleus(p: Tensor, threshold: float) -> Tensor:
     """Keep the fewest of the most probable of p, V, that sum to the threshold, divided by their sum (Holtzman et al. 2020)."""
+    # Lesson 21 shows a loop, which is slow for a large vocabulary.
     ordered, places = p.sort(descending=True, stable=True)
     before = ordered.cumsum(0) - ordered  # the sum of all that are more probable
     outside = places[before >= threshold]  # the places in p of those to remove

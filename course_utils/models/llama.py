@@ -52,6 +52,8 @@ SIZES = (
 def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """Causal attention in which groups of heads share a key and a value (Ainslie et al. 2023).
 
+    Lesson 22 gives the keys an axis of length 1, and PyTorch copies them for each head. Stacked queries need no copies.
+
     Args:
         q: B×H×T×d, of the last T of S positions.
         k, v: B×G×S×d.
@@ -82,7 +84,7 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
-    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict | None = None) -> Tensor:
+    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict) -> Tensor:
         """Let x B×T×D attend to itself and to the cached keys and values; a cache, empty at first, takes in the new ones."""
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
@@ -91,8 +93,7 @@ class Attention(nn.Module):
         if cache:
             k = torch.cat([cache["k"], k], dim=2)  # B G S d
             v = torch.cat([cache["v"], v], dim=2)  # B G S d
-        if cache is not None:
-            cache.update(k=k, v=v)
+        cache.update(k=k, v=v)
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
@@ -106,7 +107,7 @@ class Layer(nn.Module):
         self.attention = SubLayer(D, Attention(D, H, G), norm)
         self.feed_forward = SubLayer(D, SwiGLU(D, F), norm)
 
-    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict | None = None) -> Tensor:
+    def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict) -> Tensor:
         """B×T×D → B×T×D."""
         return self.feed_forward(self.attention(x, sin_cos, cache))
 
@@ -143,13 +144,14 @@ class Llama(nn.Module):
     def forward(self, ids: Tensor, caches: list[dict] | None = None) -> Tensor:
         """Read ids B×T, after those in the caches; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside of V."""
         check_tokens(ids, self.V)
+        caches = caches or [{} for _ in self.layers]
         start = 0
-        if caches and caches[0]:
+        if caches[0]:
             start = caches[0]["k"].shape[2]  # layer 0's keys: B G start d
         sin_cos = self.angles(start, ids.shape[1])  # T d/2 each
         x = self.embedding(ids)  # B T D
-        for i, layer in enumerate(self.layers):
-            x = layer(x, sin_cos, caches[i] if caches else None)  # B T D
+        for layer, cache in zip(self.layers, caches, strict=True):
+            x = layer(x, sin_cos, cache)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
