@@ -161,7 +161,7 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to a single matrix, $W_1 W_2$, and the output would be [-1, 2].
+# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to one, $W_1 W_2$, and the output would be [-1, 2].
 #
 # ## Norms and sub-layers
 #
