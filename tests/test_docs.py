@@ -146,7 +146,7 @@ def test_no_page_is_written_for_one_machine():
 QUOTED_FROM_ELSEWHERE = {
     *("concat", "may attend", "may be seen", "On the Properties of Neural Machine Translation"),
     *("le chien", "transformer-gpu-en-de"),
-    *("must not be seen", "Is Mary in the kitchen?", "never", "SetFit/sst2"),
+    *("must not be seen", "Is Mary in the kitchen?", "never"),
     "great , not awful",
 }
 

@@ -79,7 +79,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # ## The architecture
 #
-# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation. We will build the boxes in the diagram one by one.
+# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017; § marks its sections) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation.
 #
 # The thick line through each half consists of residual connections and is called the **residual stream**. Each box above it reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
 
@@ -89,7 +89,7 @@ diagrams.transformer()
 # %% [markdown]
 # ## The attention layers
 #
-# Words exchange information only in the three attention layers; all other boxes process each word on its own. Attention works as in lesson 10, except that keys and values are computed from `memory`, or from x if no memory is given.
+# Words exchange information only in the three attention layers (§3.2.3); all other boxes process each word on its own. Attention works as in lesson 10 (§3.2.1 and 3.2.2), except that keys and values are computed from `memory`, or from x if no memory is given.
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
@@ -128,7 +128,7 @@ class MultiHeadAttention(nn.Module):
 #
 # ## One network for all words
 #
-# Apart from its matrix products, attention only averages. To transform each word's vector nonlinearly, each layer also has a position-wise **feed-forward network**, the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
+# Apart from its matrix products, attention only averages. To transform each word's vector nonlinearly, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -161,7 +161,7 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to a single matrix, $W_1 W_2$, and the output, [-1, 2], could be computed without hidden units.
+# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to one, $W_1 W_2$, and the output would be [-1, 2].
 #
 # ## Norms and sub-layers
 #
@@ -169,11 +169,11 @@ with torch.no_grad():
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which a post-norm model fails to learn and a pre-norm model succeeds.
+# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**, §3.1), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which a post-norm model fails to learn and a pre-norm model succeeds.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# During training, the paper also applies dropout (lesson 09), which we leave out until the last experiment.
+# During training, the paper also applies dropout (§5.4, lesson 09), which we leave out until the last experiment.
 #
 # Normalise [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give?
 
@@ -202,7 +202,7 @@ diagrams.sublayers()
 #
 # ## Two kinds of layer
 #
-# An encoder layer has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by a third sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by a third sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 
 
 # %%
@@ -251,11 +251,11 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are only two: the source mask, used twice, hides the source padding, and the decoder's self-attention uses the causal mask. No other layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words. The vectors at the padded positions do not matter, because no word attends to them and the loss ignores them.
+# There are only two: the source mask, used twice, hides the source padding, and the decoder's self-attention uses the causal mask. No other layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words, and the loss ignores it.
 #
 # ## The whole model
 #
-# All that is missing now is the input and the output. At the input, each word is represented by a vector $x_t$. It is the sum of the word's row of an embedding matrix E, multiplied by √D, and the sinusoidal vector of its position (lesson 11). Both languages share the matrix.
+# All that is missing now is the input and the output. At the input, each word is represented by a vector $x_t$. It is the sum of the word's row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11). Both languages share the matrix.
 #
 # At the output, the vector $h_t$ of the last layer passes through a final norm, because with pre-norm the stream itself has not been normalised. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
@@ -327,7 +327,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Do the masks hide what they should?
 #
-# A missing mask raises no error, so we test the model before training it, as in lesson 09. If we change later words in the target or add padding to the source, the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
+# A missing mask raises no error, so we test the model before training it. If we change later words in the target or add padding to the source, the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
 
 
 # %%
@@ -551,12 +551,11 @@ def take_out(model, part):
 # %% [markdown]
 # We begin with the causal mask. Without it, each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
 
-# %%
-part = "causal mask"
+# %% tags=["nbval-check-output"]
 predict("12.part", ...)
 
-
 # %% tags=["reveals"]
+part = "causal mask"
 torch.manual_seed(0)
 without = take_out(Transformer(len(pairs.words)), part)
 its_losses = fit(without, draw_batches(sources, targets))
@@ -570,7 +569,7 @@ table(rows, columns, digits=2)
 # %% [markdown]
 # When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. Whereas the whole model has to find the next word in the source, the model without the mask can copy it from the next position in the target. But when the model writes, that position is empty. Unlike the loss, our test above reveals the missing mask.
 #
-# **Your turn**: name a different part, such as "norms", in the cell that begins with `part =`, predict, and rerun that cell and the next one.
+# **Your turn**: predict the result for a different part, such as "norms", and rerun the last two cells with that `part`.
 #
 # The next figure shows the results for all seven parts, now with 300 steps and five seeds each. Short sentences are padded in a batch but not on their own, so we also let each model translate one sentence at a time. Which parts does a model need to get half of the words right by itself?
 
@@ -779,13 +778,25 @@ print("PyTorch's encoder layer gives the same:", same)
 of_theirs = decoder(y, memory, tgt_mask=~causal, memory_key_padding_mask=padding)
 same = torch.allclose(our_decoder(y, causal, memory, there), of_theirs, atol=1e-5)
 print("PyTorch's decoder layer gives the same:", same)
+
+
+# %% tags=["nbval-check-output"]
+def paper_rate(step, D=512, warmup=4000):  # the first step is 0
+    return D**-0.5 * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
+
+
 with torch.device("meta"):  # shapes without entries
-    base = Transformer(V=37_000, D=512, H=8, F=2048, N=6)
+    base = Transformer(V=37_000, D=512, H=8, F=2048, N=6, dropout=0.1)
+adam = torch.optim.Adam(base.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+schedule = torch.optim.lr_scheduler.LambdaLR(adam, paper_rate)
+smoothed_loss = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=0.1)
 count = sum(p.numel() for p in base.parameters())
 print(f"parameters at the paper's base sizes: {count:,}")
+for step in (100, 4000, 100_000):
+    print(f"learning rate in step {step:,}: {paper_rate(step - 1):.5f}")
 
 # %% [markdown]
-# For its base model, the paper states 65 million parameters, close to our 63 million.
+# For its base model, the paper states 65 million parameters, close to our 63 million. For the paper's training, use this optimizer, schedule (§5.3, highest at step 4,000) and loss (§5.4) in `fit` and `loss_on`; lesson 13 explains them.
 #
 # ## Questions
 #

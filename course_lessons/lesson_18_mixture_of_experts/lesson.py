@@ -21,7 +21,7 @@ def generator(seed):
 
 
 # %% [markdown]
-# Until now, a single network has had to answer every input, however much the inputs differed. Now several networks share the work, and one of them should answer each input. Which one, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
+# Until now, a single network has answered every input. Now several networks share the work. In many large language models, a router picks a few of many feed-forward networks for each token. Such a model has many parameters but uses only a fraction of them for each token. Which network should answer, and how does a model learn to choose? We begin with points in a plane, where we can see the answers, and end with a Transformer.
 #
 # ## Several rules, and nobody says where each applies
 #
@@ -32,11 +32,11 @@ points = on_lines(1000, generator(1))  # x: B 1, y: B 1
 plots.scatter(points.x[:300, 0], points.y[:300, 0], "x", "y")
 
 # %% [markdown]
-# Since the points lie on three line segments, three networks are enough. But nobody tells us where one segment ends and the next begins, so two things have to be learned. Each network, called an **expert**, learns what to answer, and one more network, the **gate**, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
+# Since the points lie on three line segments, three networks are enough. But nobody tells us where one segment ends and the next begins, so two things have to be learned. Each network, called an **expert**, learns what to answer, and one more network, the **gate** or router, learns which expert should answer (Jacobs et al., 1991). Together they form a **mixture of experts**.
 #
 # ## A gate is attention over networks
 #
-# All experts read the same input $x$, and expert $i$ produces the output $o_i(x)$. Rather than pick one of them, the gate computes a score for each, and a softmax turns the scores into weights $g_i$. The mixture's answer $y$ is the weighted sum of the outputs:
+# All experts read the same input $x$, and expert $i$ produces the output $o_i(x)$. The gate computes a score for each, and a softmax turns the scores into weights $g_i$. The mixture's answer $y$ is the weighted sum of the outputs:
 #
 # $$g = \text{softmax}(W x + b) \qquad y = \sum_i g_i\, o_i(x)$$
 #
@@ -157,7 +157,7 @@ figures.errors_on_lines()
 #
 # ## Use only the best expert
 #
-# Once trained, a competing expert can answer alone, so we can skip the others. But training with the competing loss requires the output of every expert. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
+# Once trained, a competing expert can answer alone, so we can skip the others. But the competing loss requires every expert's output. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
 #
 # The weights of all the other experts should then be exactly 0, but mathematically, a softmax never gives 0. Shazeer et al. (2017) therefore keep only the $k$ largest scores and hide the rest, as a mask hides words. If k is 2, what weights do experts with scores of 1, 3 and 2 get?
 
@@ -172,7 +172,7 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not read the input, and the softmax of 3 and 2 gives the other two 0.731 and 0.269. But the saving has a price: an output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
+# The first expert gets 0, so it need not read the input; the other two get 0.731 and 0.269. But the saving has a price: an output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -300,7 +300,7 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are in use by then, and the switch gets 86% of the words right. Shazeer et al. (2017) saw the same collapse in large models and explained why it reinforces itself: the experts that are chosen learn faster and are therefore chosen even more often.
+# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are then in use, and 86% of the words are right. Shazeer et al. (2017) saw the same collapse in large models and explained why it reinforces itself: the experts that are chosen learn faster and are therefore chosen even more often.
 #
 # ## A balance loss
 #
@@ -340,7 +340,7 @@ print("gradient for the first token", gradient[0])
 #
 # Because f is a count, the gradient flows through P alone. It is largest for the expert that gets the most tokens, so a step lowers that expert's probability, and a different expert can win.
 #
-# We train the switch again, adding a tenth of the balance loss. The plot shows the first 16 words; the number and colour of each cell show which expert is chosen. Will each language now go to its own expert?
+# We train the switch again, adding a tenth of the balance loss. In the plot of the first 16 words, each cell's number and colour show its expert. Will each language now go to its own expert?
 
 
 # %%
@@ -378,7 +378,7 @@ right = test("with mine", train(mine)[0])  # 0: the model
 #
 # $$i = \arg\max_j\, (p_j + c_j) \qquad c_j \leftarrow c_j + u\, \text{sign}(1/N - f_j)$$
 #
-# Alternatively, the tokens could first go through the norm from lesson 12, as in a Transformer. Which of these methods prevent the collapse, and does the gate have to learn at all? To find out, the table includes a **fixed gate**, which keeps its initial weights.
+# Alternatively, the tokens could first go through the norm from lesson 12. Which of these methods prevent the collapse, and does the gate have to learn at all? To find out, the table includes a **fixed gate**, which keeps its initial weights.
 
 
 # %% tags=["nbval-check-output"]
@@ -408,7 +408,7 @@ table(rows, ["share of all tokens", "right of its own", "right of the others'"])
 #
 # ## Experts in a Transformer
 #
-# Why do large models use experts? In the feed-forward network from lesson 12, every token uses all the parameters. If each token uses only k of N such networks, a model can have many parameters with little computation per token. Mixtral 8x7B (Jiang et al., 2024) has k = 2 and N = 8; unlike a switch, it divides the two probabilities by their sum.
+# In the feed-forward network from lesson 12, every token uses all the parameters. Now each token uses only k of N such networks. Mixtral 8x7B (Jiang et al., 2024) has k = 2 and N = 8; unlike a switch, it divides both probabilities by their sum.
 
 
 # %%
@@ -448,13 +448,29 @@ print("weights of the first token", weights[0].detach())
 print("the same answers:", torch.allclose(layer(x)[0], weighted_sum(outputs, weights)))
 
 # %% [markdown]
-# The answers agree, although `layer` computes only two of the three outputs for each token. In Mixtral, a token uses 13 of the 47 billion parameters, though all of them must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
+# The answers agree, although `layer` computes only two of the three outputs for each token. We now count Mixtral's parameters, in all and for one token. Its experts have a third matrix, as in lesson 22, and no biases.
+
+# %% tags=["nbval-check-output"]
+with torch.device("meta"):  # shapes without entries
+    mixtral = TopExperts(D=4096, hidden=14_336, N=8, k=2)
+matrices = [p for p in mixtral.experts.parameters() if p.dim() == 2]  # no biases
+expert = 3 * matrices[0].numel()  # all its matrices have the same size
+gate = mixtral.gate.weight.numel()
+attention = 2 * 4096 * 4096  # W_Q and W_O, for 32 heads of width 128
+attention += 2 * 4096 * 1024  # W_K and W_V: every 4 heads share keys and values
+embeddings = 2 * 32_000 * 4096  # one matrix for the input, one for the output
+for name, N in {"in all": 8, "for one token": mixtral.k}.items():
+    count = 32 * (N * expert + gate + attention) + embeddings  # 32 layers
+    print(f"{name:13}  {count / 1e9:.1f} billion parameters")
+
+# %% [markdown]
+# As its authors state, a token uses 12.9 of the 46.7 billion parameters, though all of them must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
 
 # %% [markdown]
-# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one layer of experts ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each word. Its *8 experts* are feed-forward networks, trained with k = 1, with k = 2, and with k = 1 but no balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
+# The diagram shows the layer from lesson 12 with a switch. We have trained a translation model with one such layer ([our measurements](../docs/measurements.md#what-experts-know)) for 32 languages and 64 words. It reads a language and six words and translates each. Its *8 experts* are feed-forward networks, trained with k = 1, with k = 2, and with k = 1 but no balance loss. We compare them with *one network* the size of an expert and *one wide network* with eight times as many hidden units.
 #
 # A token has 32 entries and an expert 32 hidden units. An expert therefore needs 2 · 32 · 32 = 2,048 multiplications per token, and the gate 8 · 32 = 256.
 
@@ -469,7 +485,7 @@ figures.compare_layers()
 # %% [markdown]
 # For every seed, the *wide network* gets more words right than the eight experts with k = 1. It has nearly as many parameters but needs seven times as many multiplications per token. After 6,000 steps, both get nearly all the words right (one run each), so the wide network merely learns faster. A second expert for each token makes up more than half of the mean difference.
 #
-# With only an eighth more multiplications, the experts with k = 1 get 33 percentage points more of the words right than *one network*. With each at the best of four learning rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if multiplications per token are the limit.
+# With only an eighth more multiplications, the experts with k = 1 get 33 percentage points more words right than *one network*. With each at the best of four learning rates, the lead was [11 and 14 points](../docs/measurements.md) for two seeds. In this task, experts are therefore better if multiplications per token are the limit.
 #
 # This layer does not collapse even without the balance loss, perhaps because there is a norm before the gate. But large models have another reason for balance: their experts are spread over several chips, and the busiest chip makes the others wait.
 #
