@@ -157,13 +157,15 @@ def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
     assert_mistakes_can_be_made(task)
 
 
-def test_a_function_without_a_section_is_refused(declare):
-    with pytest.raises(
-        CourseError, match="04.dot: .*dot.md has no section `## doubled`, with the sentence for the func"
-    ):
-
-        @declare("## halved\n\nHalf.\n").mistake()
-        def doubled(state, hidden): ...
+@pytest.mark.parametrize(
+    "registered", ["@task.mistake()\ndef doubled(state, hidden): ...", "task.mistake('doubled')(lambda: 0)"]
+)
+def test_a_function_without_a_section_is_refused_with_its_place(declare, registered):
+    task = declare("## halved\n\nHalf.\n")
+    module = sys.modules[task.home].__file__
+    with pytest.raises(CourseError) as refused:
+        exec(compile(f"\n{registered}\n", module, "exec"), {"task": task})
+    assert f"dot.py, line 2, 04.dot: {module[:-2]}md has no section `## doubled`, with what " in str(refused.value)
 
 
 def test_a_module_without_a_markdown_file_beside_it_is_refused(declare, tmp_path):

@@ -28,6 +28,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from traceback import extract_stack
 from types import SimpleNamespace
 
 import torch
@@ -240,9 +241,11 @@ class Task:
                 function.__name__ = name
             places = {mistake.name: place for place, mistake in enumerate(self.mistakes)}
             if function.__name__ not in places:
+                module = str(self.text.with_suffix(".py")) if self.text else ""
+                lines = [frame.lineno for frame in extract_stack() if frame.filename == module]
                 raise CourseError(
-                    f"{self.id}: {self.text or 'its Markdown file'} has no section `## {function.__name__}`, "
-                    "with the sentence for the function of that name below @task.mistake()."
+                    f"{f'{module}, line {lines[-1]}, ' if lines else ''}{self.id}: {self.text or 'its Markdown file'} has no section "
+                    f"`## {function.__name__}`, with what the author of this mistake is told."
                 )
             place = places[function.__name__]
             self.mistakes[place] = Mistake(function.__name__, self.mistakes[place].sentence, function)
