@@ -89,7 +89,7 @@ lesson = Lesson(
 TASK = """\
 from course_utils.checks.task import Task
 
-task = Task("01.double", "twice", ("number",), "double", ("a", "b", "c"), difficulty=2, importance=4, minutes=7)
+task = Task("01.double", "twice", ("number",), "double", home=__name__, difficulty=2, importance=4, minutes=7)
 """
 
 
@@ -113,6 +113,7 @@ def new_course(root):
         facts = FACTS.format(number=name[:2], title=title, question=question)
         write(root / f"course_lessons/lesson_{name}/__init__.py", facts)
     write(root / "course_lessons/lesson_01_sums/tasks/double.py", TASK)
+    write(root / "course_lessons/lesson_01_sums/tasks/double.md", "# 01.double\n")
     write(root / "course_lessons/lesson_01_sums/tasks/_shared.py", "from course_utils.unused import nothing\n")
     write(root / "course_lessons/lesson_01_sums/lesson.py", LESSON)
     write(root / "course_lessons/lesson_02_other/lesson.py", OTHER)
@@ -596,6 +597,7 @@ def test_names_choose_what_is_built(course, no_kernel):
 def test_a_build_of_one_lesson_keeps_the_other_answers(course, no_kernel):
     write(course / "course_lessons/lesson_02_other/exercises.py", SOLUTION.replace("01.", "02."))
     write(course / "course_lessons/lesson_02_other/tasks/double.py", TASK.replace("01.", "02."))
+    write(course / "course_lessons/lesson_02_other/tasks/double.md", "# 02.double\n")
     change(course / TASKS_PLACE, "secret", "hidden")
     assert build(course, ["02"], say=quiet) == []
     answers = load(course / SOLUTIONS)

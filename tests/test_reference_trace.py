@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from course_utils.checks.reference_trace import left_out
-from course_utils.checks.task import Task
+from course_utils.checks.task import Mistake, Task
 
 task = Task(
     "98.shares",
     "numbers divided by their sum",
     arguments=("numbers S", "mask S"),
     result=("shares S", "total"),
-    hints=("", "", ""),
+    home=None,
     difficulty=1,
     importance=1,
     minutes=1,
@@ -65,13 +65,14 @@ def test_gradients_flow_through_a_changed_way():
 
 
 def test_a_mistake_is_found_by_its_name():
-    function = task.mistake("Divide by the sum.", "unscaled")(task.variant({"the shares": left_out}))
-    assert task.wrong("unscaled") is function and function.__name__ == "unscaled"
+    function = task.variant({"the shares": left_out})
+    task.mistakes.append(Mistake("unscaled", "Divide by the sum.", function))
+    assert task.wrong("unscaled") is function and task.sentence("unscaled") == "Divide by the sum."
     with pytest.raises(KeyError, match="nobody"):
         task.wrong("nobody")
 
 
 def test_a_variant_without_steps_changes_arguments_and_result():
-    plain = Task("98.sum", "a sum", ("numbers S",), "sum", ("", "", ""), difficulty=1, importance=1, minutes=1)
+    plain = Task("98.sum", "a sum", ("numbers S",), "sum", home=None, difficulty=1, importance=1, minutes=1)
     plain.oracle(lambda numbers: numbers.sum())
     assert plain.variant({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16

@@ -12,6 +12,7 @@ import torch
 from repository import ROOT
 from tasks import TASKS, assert_mistakes_can_be_made
 
+from course_lessons.shared import candidate_tests
 from course_utils.base.errors import CourseError
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.task import Task
@@ -156,13 +157,40 @@ def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
     assert_mistakes_can_be_made(task)
 
 
-def test_a_function_without_a_section_is_refused(declare):
-    with pytest.raises(
-        CourseError, match="04.dot: .*dot.md has no section `## doubled`, with the sentence for the func"
-    ):
+@pytest.mark.parametrize(
+    "registered", ["@task.mistake()\ndef doubled(state, hidden): ...", "task.mistake('doubled')(lambda: 0)"]
+)
+def test_a_function_without_a_section_is_refused_with_its_place(declare, registered):
+    task = declare("## halved\n\nHalf.\n")
+    module = sys.modules[task.home].__file__
+    with pytest.raises(CourseError) as refused:
+        exec(compile(f"\n{registered}\n", module, "exec"), {"task": task})
+    assert f"dot.py, line 2, 04.dot: {module[:-2]}md has no section `## doubled`, with what " in str(refused.value)
 
-        @declare("## halved\n\nHalf.\n").mistake()
-        def doubled(state, hidden): ...
+
+def test_a_module_without_a_markdown_file_beside_it_is_refused(declare, tmp_path):
+    declare("")
+    (tmp_path / "dot.md").unlink()
+    with pytest.raises(CourseError, match="dot.md is missing: it says what hints and mistakes the task beside it has."):
+        Task("04.dot", "", (), "", home="dot_in_a_test", difficulty=1, importance=1, minutes=5)
+
+
+def test_checks_left_out_together_are_told_together(declare):
+    text = "## first\n\nOnce.\n\n## without_a\n\nones, or twos,\n\nTry 1.\n\n## without_b\n\nthrees\n\nTry 3.\n\n## last\n\nTwice.\n"
+    task = declare(text)
+    candidate_tests.tests_without(task, ("a", "b"), lambda parts: parts, 2)
+    assert [mistake.name for mistake in task.mistakes] == ["first", "without_a", "without_b", "without_a_b", "last"]
+    assert task.sentence("without_a") == "Your test passes ones, or twos. Try 1."
+    assert task.sentence("without_a_b") == "Your test passes ones, or twos, and threes. Try 1. Try 3."
+    assert task.wrong("without_a_b") == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "## without_a\n\nones\n\nTry 1.\n", "## without_a\n\nOnes.\n\n## without_b\n\nthrees\n\nTry 3.\n"]
+)
+def test_checks_to_leave_out_need_sections_of_two_paragraphs(declare, text):
+    with pytest.raises(CourseError, match="dot.md: 04.dot needs these sections, .*: `## without_a`, `## without_b`."):
+        candidate_tests.tests_without(declare(text), ("a", "b"), lambda parts: parts, 2)
 
 
 WRONG = """

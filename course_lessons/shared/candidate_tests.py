@@ -6,7 +6,9 @@ from itertools import combinations
 
 import torch
 
+from course_utils.base.errors import CourseError
 from course_utils.checks.running.contract import Candidate, Case, UsageError
+from course_utils.checks.task import Mistake
 
 
 def asking(problem, candidates, copies=False):
@@ -75,29 +77,22 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
         return f"Your test returns {value} for {case.name}.{asked}"
 
 
-def mistakes_of_tests(task, test, called, if_always_false="", expected=""):
+def mistakes_of_tests(task, test):
     """Register what any test may get wrong: True for every candidate, False for every one, and the two exchanged.
 
     Args:
-        task: whose mistakes they are.
+        task: whose mistakes they are. Its Markdown file has their sentences from `candidate_tests.md`.
         test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed.
-        called: what a candidate is called: "model".
-        if_always_false: sentences on what makes a test say False to every candidate.
-        expected: the candidates for which True is expected, where these are not the correct ones: "those that see the order".
 
     Returns:
-        A function(name, sentence, **changes) which registers the mistake of a test with these changes.
+        A function(name, **changes) which registers the mistake of a test with these changes.
     """
-    told_false = (
-        f"Your test returns False for every {called}, even for {expected or 'correct ones'}. {if_always_false}".strip()
-    )
-    exchanged = f"True and False are swapped: your test returns False for {expected or f'correct {called}s'} and True for all others."
-    task.mistake(f"Your test returns True for every {called}.", "always_true")(lambda *given: True)
-    task.mistake(told_false, "always_false")(lambda *given: False)
-    task.mistake(exchanged, "turned_round")(lambda *given: not test(*given))
+    task.mistake("always_true")(lambda *given: True)
+    task.mistake("always_false")(lambda *given: False)
+    task.mistake("turned_round")(lambda *given: not test(*given))
 
-    def mistaken(name, sentence, **changes):
-        task.mistake(sentence, name)(lambda *given: test(*given, **changes))
+    def mistaken(name, **changes):
+        task.mistake(name)(lambda *given: test(*given, **changes))
 
     return mistaken
 
@@ -120,44 +115,28 @@ def not_far(right, received):
     return received.shape == right.shape and not bool(((received - right).abs() > 1e-5).any())
 
 
-def mistakes_of_comparing(mistaken, called, refused, passing, tolerance, compared_by=lambda same: {"same": same}):
+def mistakes_of_comparing(mistaken, tolerance, compared_by=lambda same: {"same": same}):
     """Register what a test may get wrong that asks whether two tensors are alike: no room for rounding, too much of it, and NaN.
 
     Args:
         mistaken: what `mistakes_of_tests` returns.
-        called: what a candidate is called: "model".
-        refused: which right ones are refused without room for rounding: "Right models are refused whose last digits differ."
-        passing: which wrong ones pass with too large a `tolerance`: "Your test passes a model that peeks a little".
+        tolerance: one that is too large.
         compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
     """
-    told_exact = f"{refused} Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`."
-    told_nan = f"{called.capitalize()}s that give NaN pass your test. NaN is never larger than a number, and `equal_nan=True` takes it for equal: require that all differences are small, `(…).abs() < 1e-5`."
-    for name, sentence, comparison in (
-        ("no_rounding", told_exact, torch.equal),
-        (
-            "too_much_room",
-            f"{passing}: your tolerance is too large. Rounding errors stay below 1e-5.",
-            partial(equal_up_to_rounding, tolerance=tolerance),
-        ),
-        ("nan_passes", told_nan, not_far),
-    ):
-        mistaken(name, sentence, **compared_by(comparison))
+    mistaken("no_rounding", **compared_by(torch.equal))
+    mistaken("too_much_room", **compared_by(partial(equal_up_to_rounding, tolerance=tolerance)))
+    mistaken("nan_passes", **compared_by(not_far))
 
 
-def mistakes_of_one_side(mistaken, called, tolerance):
+def mistakes_of_one_side(mistaken, tolerance):
     """Register the mistakes of a test that forgets `.abs()`: it asks only that no number is too large, or that none is too small.
 
     Args:
         mistaken: what `mistakes_of_tests` returns; the test compares the right tensor with a candidate's by `same`.
-        called: what is compared: "numbers".
-        room: up to which difference they count as the same.
+        tolerance: up to which difference numbers count as the same.
     """
-    for name, too, sign in (("too_small_passes", "small", 1), ("too_large_passes", "large", -1)):
-        mistaken(
-            name,
-            f"A candidate whose {called} are too {too} passes your test. An error can go in either direction: take `.abs()` of the differences before you compare them with 1e-5.",
-            same=lambda right, received, sign=sign: (sign * (received - right)).max() < tolerance,
-        )
+    mistaken("too_small_passes", same=lambda right, received: (received - right).max() < tolerance)
+    mistaken("too_large_passes", same=lambda right, received: (right - received).max() < tolerance)
 
 
 def with_nan(function):
@@ -173,21 +152,35 @@ def with_nan(function):
 def tests_without(task, left_out, test, most, never_both=()):
     """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
 
+    What is told of a check `order` is in the section `## without_order`: the first paragraph says which candidates pass without it, as in
+    "models that see no label", the second what to do. These sections follow one another in the order of the checks.
+
     Args:
         task: whose mistakes they are.
-        left_out: by the name of a check, which candidates pass without it, and what to do; more may follow.
+        left_out: the names of the checks.
         test: function(names of checks) returns such a test.
         most: how many checks are left out at most.
         never_both: the names of two that are not left out together.
     """
+    each_alone = [f"without_{part}" for part in left_out]
+    names = [mistake.name for mistake in task.mistakes]
+    place = names.index(each_alone[0]) if each_alone[0] in names else 0
+    end = place + len(each_alone)
+    if names[place:end] != each_alone or any(len(task.sections[name].paragraphs) != 2 for name in each_alone):
+        raise CourseError(
+            f"{task.text}: {task.id} needs these sections, one after another, each with two paragraphs, which candidates pass and what to do: "
+            f"{', '.join(f'`## {name}`' for name in each_alone)}."
+        )
+    mistakes = []
     for n in range(1, most + 1):
         for parts in combinations(left_out, n):
             if never_both and set(never_both) <= set(parts):
                 continue
-            passing, advice = zip(*(left_out[part][:2] for part in parts), strict=True)
+            passing, advice = zip(*(task.sections[f"without_{part}"].paragraphs for part in parts), strict=True)
             listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing).rstrip(",")
             sentence = f"Your test passes {listed}. {' '.join(advice)}"
-            task.mistake(sentence, "without_" + "_".join(parts))(test(parts))
+            mistakes.append(Mistake("without_" + "_".join(parts), sentence, test(parts)))
+    task.mistakes[place:end] = mistakes
 
 
 def test_of(trial, promises):

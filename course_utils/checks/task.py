@@ -3,7 +3,7 @@
 A task is declared in a file of its own, `course_lessons/lesson_04_alignment_scores/tasks/dot.py`:
 
     task = Task("04.dot", "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"), result="scores B×T×S",
-                difficulty=1, importance=5, minutes=5, hints=("…", "…", "…"))
+                difficulty=1, importance=5, minutes=5, home=__name__)
 
     @task.cases
     def _(draw):
@@ -15,8 +15,11 @@ A task is declared in a file of its own, `course_lessons/lesson_04_alignment_sco
         scores = yield "the products", lambda state, hidden: state @ hidden.mT, state, hidden
         return scores
 
-    @task.mistake("Your scores …: …")
+    @task.mistake()
     def swapped_axes(state, hidden): ...
+
+Its hints and the sentences of its mistakes are in `dot.md` beside it, where most mistakes are changes of the solution and need no function
+(`task_text.py` shows how).
 """
 
 import random
@@ -25,6 +28,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from traceback import extract_stack
 from types import SimpleNamespace
 
 import torch
@@ -35,7 +39,7 @@ from course_utils.checks.changed_solution import changed
 from course_utils.checks.reference_trace import mutate
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.solutions import function_from, imports_of, lessons_folder, packed_sources, solutions
-from course_utils.checks.task_text import read_task_text
+from course_utils.checks.task_text import TaskText, read_task_text
 
 
 class Mistake:
@@ -71,7 +75,7 @@ class Task:
     """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
     `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most. `home` is the name of the module that
-    declares it, if a Markdown file beside that holds its hints and mistakes (`task_text.py` shows how).
+    declares it: a Markdown file beside that holds its hints and mistakes. None is for a task without a module of its own, as in tests.
 
     An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument is a dict of
     the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may get any gradient. For
@@ -95,9 +99,8 @@ class Task:
         title: str,
         arguments: Sequence[str],
         result: str | Sequence[str],
-        hints: Iterable[str] = (),
         *,
-        home: str = "",
+        home: str | None,
         difficulty: int,
         importance: int,
         minutes: int,
@@ -111,11 +114,8 @@ class Task:
         gradient_optional: bool = False,
         offers: Iterable[str] = (),
     ) -> None:
-        self.id, self.title, self.hints, self.home = id, title, tuple(hints), home
+        self.id, self.title, self.home = id, title, home
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
-        self._solution = ""  # to make changes in, where the text shows one
-        self._text = Path(sys.modules[home].__file__).with_suffix(".md") if home else None
-        self._lines: dict[str, int] = {}  # of the mistakes in the text
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
         self.rows_sum_to_one = tuple(rows_sum_to_one)
@@ -132,13 +132,13 @@ class Task:
         self.canonical_function: Callable[[Case, object], object] | None = None
         self.mismatch_function: Callable[[Case, object, object], str] | None = None
         self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
-        if self._text:
-            told = read_task_text(self._text, lessons_folder() / "shared")
-            self.hints, self._solution = told.hints, told.solution
-            self._lines = {each.heading: each.line for each in told.mistakes}
-            self.mistakes = [
-                self.written(each.heading, " ".join(each.paragraphs), each.changes) for each in told.mistakes
-            ]
+        self.text = Path(sys.modules[home].__file__).with_suffix(".md") if home else None
+        text = read_task_text(self.text, lessons_folder() / "shared") if self.text else TaskText((), (), "")
+        self.hints = text.hints
+        self._solution = text.solution  # to make changes in, where the text shows one
+        self.sections = {section.heading: section for section in text.mistakes}  # by the mistake's name
+        for section in text.mistakes:
+            self.mistakes.append(self.written(section.heading, " ".join(section.paragraphs), section.changes))
 
     @property
     def answer_kinds(self) -> tuple[str, ...]:
@@ -230,27 +230,25 @@ class Task:
             self.oracle_function = self.variant({})
         return function
 
-    def mistake(self, sentence: str = "", name: str = "") -> Callable[[Callable], Callable]:
+    def mistake(self, name: str = "") -> Callable[[Callable], Callable]:
         """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given.
 
-        Without a sentence, the task's Markdown file has it, below the mistake's name. Raises `CourseError` where it does not.
+        What its author is told is in the task's Markdown file, below the mistake's name. Raises `CourseError` where it is not.
         """
 
         def register(function):
             if name:
                 function.__name__ = name
-            if sentence:
-                self.mistakes.append(Mistake(function.__name__, sentence, function))
-            else:
-                known = {mistake.name: place for place, mistake in enumerate(self.mistakes)}
-                if function.__name__ not in known:
-                    raise CourseError(
-                        f"{self.id}: {self._text or 'its Markdown file'} has no section `## {function.__name__}`, "
-                        "with the sentence for the function of that name below @task.mistake()."
-                    )
-                place = known[function.__name__]
-                told = self.mistakes[place]
-                self.mistakes[place] = Mistake(told.name, told.sentence, function)
+            places = {mistake.name: place for place, mistake in enumerate(self.mistakes)}
+            if function.__name__ not in places:
+                module = str(self.text.with_suffix(".py")) if self.text else ""
+                lines = [frame.lineno for frame in extract_stack() if frame.filename == module]
+                raise CourseError(
+                    f"{f'{module}, line {lines[-1]}, ' if lines else ''}{self.id}: {self.text or 'its Markdown file'} has no section "
+                    f"`## {function.__name__}`, with what the author of this mistake is told."
+                )
+            place = places[function.__name__]
+            self.mistakes[place] = Mistake(function.__name__, self.mistakes[place].sentence, function)
             return function
 
         return register
@@ -275,7 +273,7 @@ class Task:
 
     def place(self, mistake: Mistake) -> str:
         """Return where a mistake is written, for what is said about it: the file, the line, the task and its name."""
-        line = f"{self._text}, line {self._lines[mistake.name]}, " if mistake.name in self._lines else ""
+        line = f"{self.text}, line {self.sections[mistake.name].line}, " if mistake.name in self.sections else ""
         return f"{line}{self.id}, {mistake.name}"
 
     def _function_from(self, source, name):
@@ -307,7 +305,14 @@ class Task:
 
     def wrong(self, name: str) -> Callable:
         """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
-        return {mistake.name: mistake for mistake in self.mistakes}[name].function
+        return self._named(name).function
+
+    def sentence(self, name: str) -> str:
+        """Return what the author of a mistake is told. Raises `KeyError` where there is none of that name."""
+        return self._named(name).sentence
+
+    def _named(self, name):
+        return {mistake.name: mistake for mistake in self.mistakes}[name]
 
     def property(self, function: Callable[[Case, object], str | None]) -> Callable[[Case, object], str | None]:
         """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""

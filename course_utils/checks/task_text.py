@@ -79,6 +79,8 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
 
     Raises `CourseError`, with file and line, for what cannot be read.
     """
+    if not path.is_file():
+        raise CourseError(f"{path} is missing: it says what hints and mistakes the task beside it has.")
     hints, mistakes, solution = (), [], ""
     for section in sections(path.read_text(encoding="utf-8")):
         if section.heading == HINTS:

@@ -97,22 +97,8 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=25,
+    home=__name__,
     offers=("models.attention.attention",),
-    hints=(
-        (
-            "A test is only as good as its inputs: choose them so that incorrect and correct candidates give different results. Think of the batch, "
-            "the sizes, the mask (and no mask), and a query with nothing to attend to. Then compare everything that is returned."
-        ),
-        (
-            "Take a candidate that ignores the mask. With the query [1], the keys [0] and [0] and the values [4] and [8], the scores are 0 and "
-            "0. With the mask True, False the correct weights are 1 and 0 and the correct context is 4; the candidate gives 0.5 and 0.5, and 6. "
-            "With mask=None both give 6, so without a mask this candidate looks correct."
-        ),
-        (
-            "For mask in (None, a random mask with one empty row): expected = reference(…); try received = candidate(…), except Exception: "
-            "return False; if shapes differ or not torch.allclose(…, atol=1e-5): return False. At the end return True."
-        ),
-    ),
 )
 
 
@@ -140,23 +126,20 @@ def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), sa
     return True
 
 
-mistaken = mistakes_of_tests(task, _test, "candidate")
-mistakes_of_one_side(mistaken, "numbers", 1e-5)
-for name, sentence, changes in (
-    ("shapes_only", "Every candidate whose results have the right shapes passes your test, and nearly every wrong candidate returns them. Compare the numbers too.", {"same": lambda right, received: True, "masks": (True,)}),
-    ("never_a_mask", "Every candidate that is wrong only where there is a mask passes your test. Try a mask as well as mask=None, and compare the results for each.", {"masks": (False,)}),
-    ("no_rounding", "Your test rejects correct candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Allow for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.", {"same": torch.equal}),
-    ("too_much_room", "Candidates that are off by a thousandth pass your test: your tolerance is too large. Rounding errors are about 1e-5.", {"same": partial(torch.allclose, atol=0.01)}),
-    ("sizes_equal", "Your test passes a candidate that is right only if the number of keys S equals the width D. Choose sizes that all differ.", {"S": 7}),
-    ("batch_of_one_sizes_equal", "Candidates that mix up the sentences of a batch pass your test, and so does one that is right only if the number of keys S equals the width D. Use a batch of at least two sentences and sizes that all differ, and compare every sentence.", {"B": 1, "S": 7}),
-    ("no_empty_row", "Your test passes candidates that are wrong only for a query with nothing to attend to: they give NaN there, or attend to what is hidden. Include such a row in the mask, and compare that row too.", {"empty": False}),
-    ("context_only", "Your test passes candidates whose context is right but whose weights are wrong. The weights are part of the result: compare them too.", {"parts": (0,)}),
-    ("weights_only", "Your test passes candidates whose weights are right but whose context is wrong. The context is part of the result: compare it too.", {"parts": (1,)}),
-    ("always_a_mask", "A candidate that fails without a mask passes your test. mask=None is allowed: try it too.", {"masks": (True,)}),
-    ("always_a_mask_never_empty", "Candidates that fail without a mask pass your test, and so do those that are wrong for a query with nothing to attend to. Two more inputs are needed: mask=None, and a mask with such a row.", {"masks": (True,), "empty": False}),
-    ("batch_of_one", "Your test passes candidates that mix up the sentences of a batch. Use a batch of at least two sentences, and compare every sentence, not only the first.", {"B": 1}),
-    ("batch_of_one_always_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so does one that fails without a mask. Use a batch of at least two sentences, compare every sentence, and try mask=None too.", {"B": 1, "masks": (True,)}),
-    ("batch_of_one_never_a_mask", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong only where there is a mask. Use a batch of at least two sentences, with a mask as well as without.", {"B": 1, "masks": (False,)}),
-    ("batch_of_one_never_empty", "Candidates that mix up the sentences of a batch pass your test, and so do those that are wrong for a query with nothing to attend to. Use a batch of at least two sentences and a mask with such a row, and compare every sentence.", {"B": 1, "empty": False}),
-):  # fmt: skip
-    mistaken(name, sentence, **changes)
+mistaken = mistakes_of_tests(task, _test)
+mistakes_of_one_side(mistaken, 1e-5)
+mistaken("shapes_only", same=lambda right, received: True, masks=(True,))
+mistaken("never_a_mask", masks=(False,))
+mistaken("no_rounding", same=torch.equal)
+mistaken("too_much_room", same=partial(torch.allclose, atol=0.01))
+mistaken("sizes_equal", S=7)
+mistaken("batch_of_one_sizes_equal", B=1, S=7)
+mistaken("no_empty_row", empty=False)
+mistaken("context_only", parts=(0,))
+mistaken("weights_only", parts=(1,))
+mistaken("always_a_mask", masks=(True,))
+mistaken("always_a_mask_never_empty", masks=(True,), empty=False)
+mistaken("batch_of_one", B=1)
+mistaken("batch_of_one_always_a_mask", B=1, masks=(True,))
+mistaken("batch_of_one_never_a_mask", B=1, masks=(False,))
+mistaken("batch_of_one_never_empty", B=1, empty=False)

@@ -113,21 +113,8 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=45,
+    home=__name__,
     offers=("models.minimal.sequence_loss",),
-    hints=(
-        (
-            "`reference` is correct, so the work is in the inputs and in what you compare. Which batch makes each mistake of the list visible? Sentences of different lengths come first. Then look beyond the value, at the gradient and at whether the candidate alters its arguments."
-        ),
-        (
-            "Take a candidate that averages the sentences' means. In a batch of two sentences, the words have losses of 1 and 2 in the first and 6 in the second. The correct loss is 9 / 3 = 3; the candidate gives "
-            "(1.5 + 6) / 2 = 3.75. With two words in each sentence, such as 1, 2 and 6, 3, both give 3, so with equal lengths this candidate looks correct."
-        ),
-        (
-            "For logits of ordinary size, logits 10,000 times as large, and a mask without any True: leaf = a copy of logits that requires a gradient; value = candidate(leaf, copy of target, copy of mask); "
-            "value.backward() if value.requires_grad; compare value and leaf.grad (none counts as zeros) with those of reference, by shape and torch.allclose(…, atol=1e-5), and each copy with its original; "
-            "any exception: False."
-        ),
-    ),
 )
 
 
@@ -170,43 +157,16 @@ def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, alt
         return False
 
 
-mistaken = mistakes_of_tests(task, _test, "candidate")
-mistaken(
-    "no_rounding",
-    "Your test rejects correct candidates whose last digits differ from the reference's, because adding in a different order rounds differently. Allow for rounding: torch.allclose(…, atol=1e-5) instead of torch.equal or ==.",
-    same=torch.equal,
-)
-mistaken(
-    "no_padding",
-    "Your test passes candidates that divide by all positions, average the sentences' means or use one sentence's mask for all. Use a mask with some False entries and sentences of different lengths.",
-    lengths=(5, 5, 5),
-)
-mistaken(
-    "equal_lengths",
-    "Candidates that average the sentences' means, or use one sentence's mask for all, pass your test. Use batches of sentences with different lengths.",
-    lengths=(3, 3, 3),
-)
-mistaken(
-    "batch_of_one",
-    "Candidates that mix up the sentences of a batch pass your test, and so do candidates that average over sentences. Use a batch of two or more sentences of different lengths.",
-    lengths=(3,),
-)
+mistaken = mistakes_of_tests(task, _test)
+mistaken("no_rounding", same=torch.equal)
+mistaken("no_padding", lengths=(5, 5, 5))
+mistaken("equal_lengths", lengths=(3, 3, 3))
+mistaken("batch_of_one", lengths=(3,))
 
 
-mistaken(
-    "finite_only",
-    "Every candidate whose loss is a single number passes your test, unless it raises an error or gives NaN or infinity. Compare that number and its gradient with the reference's.",
-    same=finite,
-    gradient=False,
-    altered=False,
-)
+mistaken("finite_only", same=finite, gradient=False, altered=False)
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "gradient": ("candidates whose value is right but whose gradient is not", "Let the logits require a gradient, call backward on the loss, and compare the gradient of the logits with the reference's."),
-    "altered": ("candidates that alter their arguments", "Give each candidate copies and compare them with the originals afterwards."),
-    "empty": ("candidates that fail if the whole batch has no word", "Try a mask without any True as well."),
-    "large": ("candidates that fail for large logits", "Try logits of ±10,000 as well."),
-}  # fmt: skip
+LEFT_OUT = ("gradient", "altered", "empty", "large")  # what a test may leave out
 tests_without(
     task, LEFT_OUT, lambda parts: lambda candidate: _test(candidate, **dict.fromkeys(parts, False)), len(LEFT_OUT)
 )

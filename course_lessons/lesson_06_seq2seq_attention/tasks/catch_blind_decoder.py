@@ -202,14 +202,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=40,
-    hints=(
-        "There is no reference to compare with, so let the decoder answer for itself: call it once, change one thing in its input, and call it again. Each line of the list says what to change and whether the features have to change or stay the same.",
-        (
-            "Take a decoder whose feature is the mean of the annotations, and a source of two positions with the annotations 1 and 5. The feature is 3. Change the first annotation to 3: the feature becomes 4, so the decoder seems to use attention. Now move both in opposite directions, 1 + 2 = 3 and 5 - 2 = 3: the feature is 3 again, as "
-            "before. With fixed weights of 0.25 and 0.75, the feature would have been 4 before this change and 3 after it."
-        ),
-        "In a `try` that returns False on any exception: before = features of random inputs with two sentences and a mask with gaps; each change begins with fresh copies. These have to change: features of sentence b, when noise is added to one real annotation of b, or added to one and subtracted from another. These have to stay the same: the features of the other sentence then; all features, when what is at False positions changes, or when annotations and mask are reordered; features before position t, when words from t on change. Changed means not torch.allclose(…, atol=1e-5).",
-    ),
+    home=__name__,
 )
 
 
@@ -262,58 +255,17 @@ def _test(decoder, left_out=(), **changes):
         return False
 
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "others": ("candidates in which a sentence sees another sentence's source", "Change one sentence's annotations and check that the features of the other sentences stay the same."),
-    "opposite": ("candidates that give each annotation the same weight", "Add the same noise to one real annotation and subtract it from another: their mean and their sum stay the same, and the features have to change by more than rounding."),
-    "padding": ("candidates in which padding has an effect", "Change the values where the mask is False and check that the features stay the same."),
-    "order": ("candidates whose weights depend on positions but not on annotations", "Reorder annotations and mask in the same way and check that the features stay the same."),
-    "future": ("candidates that see later words", "Change the words from some position on and check that the features before it stay the same."),
-}  # fmt: skip
-mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "candidate",
-    "Perhaps you reorder the annotations but not the mask, or require all features to stay the same when later words change, instead of only those at earlier positions. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
-)
+LEFT_OUT = ("others", "opposite", "padding", "order", "future")  # what a test may leave out
+mistaken = mistakes_of_tests(task, _test)
 
 
-mistaken(
-    "runs_only",
-    "Every candidate that returns features of the right shape and raises no error passes your test. Change what the decoder is given and check whether its features change or stay the same.",
-    left_out=("moves", *LEFT_OUT),
-)
-mistaken(
-    "no_rounding",
-    "Correct decoders are rejected if their last digits differ when annotations are reordered, because adding in a different order rounds differently. Allow for rounding where features have to stay the same: torch.allclose(…, atol=1e-5) instead of "
-    "torch.equal or ==.",
-    stays=0,
-    moves=0,
-)
-mistaken(
-    "too_much_room",
-    "Your test passes a candidate in which padding has a small effect: your tolerance is too large where features have to stay the same. Rounding errors are below 1e-5.",
-    stays=0.05,
-)
-mistaken(
-    "a_constant_added",
-    "Your test rejects a correct decoder that subtracts from each annotation the mean of its features: adding the same number to all features has no effect on it. Add a different random number to each feature.",
-    change=lambda annotation, noise: annotation + 1,
-)
-mistaken(
-    "multiplied",
-    "Your test rejects correct decoders that first scale each annotation to the same length: multiplying an annotation by a number has no effect on them. Add random numbers to it.",
-    change=lambda annotation, noise: 2 * annotation,
-)
-mistaken(
-    "nothing_has_to_move",
-    "Candidates that ignore the source pass your test, and so do candidates that give each annotation the same weight. Change one real annotation after another and check that the features of its sentence change; also move two in opposite directions.",
-    left_out=("moves", "opposite"),
-)
-mistaken(
-    "features_have_to_move",
-    "Your test passes candidates that see too much, or that give each annotation the same weight: you require only that features change. Also try the changes that should have no effect: to padding, to the order, to later words and to other sentences.",
-    left_out=tuple(LEFT_OUT),
-)
+mistaken("runs_only", left_out=("moves", *LEFT_OUT))
+mistaken("no_rounding", stays=0, moves=0)
+mistaken("too_much_room", stays=0.05)
+mistaken("a_constant_added", change=lambda annotation, noise: annotation + 1)
+mistaken("multiplied", change=lambda annotation, noise: 2 * annotation)
+mistaken("nothing_has_to_move", left_out=("moves", "opposite"))
+mistaken("features_have_to_move", left_out=LEFT_OUT)
 
 tests_without(task, LEFT_OUT, lambda parts: lambda decoder: _test(decoder, left_out=parts), 2)
 
@@ -321,39 +273,10 @@ tests_without(task, LEFT_OUT, lambda parts: lambda decoder: _test(decoder, left_
 
 ORDER_OF_FIRST_TWO = (1, 0, 2, 3)
 WORDS_FIRST = ((True, True, True, False), (True, True, False, False))
-mistaken(
-    "batch_of_one",
-    "Your test passes candidates that mix up the sentences of a batch. Use a batch of two or more sentences with different masks, change one sentence and check that the features of the others stay the same.",
-    mask=MASK[:1],
-)
-mistaken(
-    "one_sentence",
-    "Your test passes a candidate that attends only in the first sentence of a batch. Change the annotations of each sentence, one sentence after another, and check that its features change.",
-    sentences=slice(1),
-)
-mistaken(
-    "no_padding",
-    "Your test passes candidates that attend to padding, or that use one sentence's mask for all. Let the mask be False at different positions in each sentence, and change what is there.",
-    mask=((True,) * 4,) * 2,
-)
-mistaken(
-    "equal_numbers",
-    "Your test passes candidates that cut all real positions of the batch into equal parts, one for each sentence. If sentences have different numbers of real positions, they return wrong features or raise an error: give yours different numbers, and return False in `except`.",
-    mask=((True, False, True, False), (False, True, False, True)),
-)
-mistaken(
-    "same_mask",
-    "Your test passes candidates that use the first sentence's mask for all, or that cut all real positions of the batch into equal parts. Give each sentence its own mask, with a different number of real positions.",
-    mask=MASK[:1] * 2,
-)
-mistaken(
-    "no_gaps",
-    "Your test passes candidates that count the True values of a mask and attend to that many positions from the left. Use a mask with gaps: a False that comes before a True.",
-    mask=WORDS_FIRST,
-    order=ORDER_OF_FIRST_TWO,
-)
-mistaken(
-    "real_places_in_their_order",
-    "Your test passes a candidate whose weights are off by one real position. When you reorder annotations and mask, also change the order of the real positions among themselves: reverse them, say.",
-    order=ORDER_OF_FIRST_TWO,
-)
+mistaken("batch_of_one", mask=MASK[:1])
+mistaken("one_sentence", sentences=slice(1))
+mistaken("no_padding", mask=((True,) * 4,) * 2)
+mistaken("equal_numbers", mask=((True, False, True, False), (False, True, False, True)))
+mistaken("same_mask", mask=MASK[:1] * 2)
+mistaken("no_gaps", mask=WORDS_FIRST, order=ORDER_OF_FIRST_TWO)
+mistaken("real_places_in_their_order", order=ORDER_OF_FIRST_TWO)

@@ -184,17 +184,8 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
+    home=__name__,
     offers=("models.minimal.beam_search",),
-    hints=(
-        "`reference` is correct, so the work is in the decoder that you make up and in what you compare. The decoder's probabilities should depend on every id of the prefix, and they should let some hypotheses end early while "
-        "others are cut off. Then compare everything that is returned: the number of pairs, their order, their ids and their log probabilities.",
-        (
-            "Take a decoder with eos = 0 and width = 2, where [1, 0] has ended with a probability of 0.36 and nothing else ends. A candidate that lets ended hypotheses compete keeps [1, 0] and one open hypothesis; a correct "
-            "search keeps two open ones beside it. With longest = 2, both return two pairs, whereas with longest = 3 the correct one returns three."
-        ),
-        "step(prefix): numbers = V random numbers from a generator whose seed is computed from all ids of the prefix; return their log_softmax. For several decoders, and a width of 3 and one above V: right = list of "
-        "reference(step, …); try: received = candidate(step, …); compare the number of pairs, and pair by pair the ids and the log probabilities, up to 1e-5; any exception: False.",
-    ),
 )
 
 
@@ -252,64 +243,29 @@ def _as_many(compare):
     return lambda right, came: len(right) == len(came) and compare(right, came)
 
 
-mistaken = mistakes_of_tests(task, _test, "candidate")
-mistaken(
-    "no_rounding",
-    "Correct candidates are rejected if their last digits differ from the reference's, because they add in a different order or in float32. Allow for rounding: compare log probabilities up to 1e-5, not with `==`.",
-    compare=lambda right, came: list(right) == list(came),
-)
-mistaken(
-    "runs_at_all",
-    "Every candidate that returns a list without an error passes your test. Compare what it returns with what the reference returns.",
-    compare=lambda right, came: isinstance(came, list),
-)
-mistaken(
-    "best_compared",
-    "Your test passes candidates whose first hypothesis is right but whose others are wrong or missing. Compare all pairs and their number.",
-    seeds=range(8),
-    compare=lambda right, came: _pairs(right[:1], came[:1]),
-)
-mistaken(
-    "ids_compared",
-    "Your test passes candidates with the right ids but wrong log probabilities. Compare both.",
-    compare=_as_many(partial(_pairs, scores=False)),
-)
-mistaken(
-    "scores_compared",
-    "Your test passes candidates with the right log probabilities but wrong ids. Compare both.",
-    compare=_as_many(partial(_pairs, ids=False)),
-)
-mistaken(
-    "length_not_compared",
-    "Your test passes candidates that return too few or too many hypotheses, since `zip` stops at the end of the shorter list. Compare the lengths as well, or write `zip(…, strict=True)`.",
-    seeds=range(8),
-    compare=_pairs,
-)
-for name, sentence, changes in (
-    ("order_not_compared", "Your test passes candidates that return the hypotheses in the wrong order. The most probable should come first: compare pair by pair, without sorting.", {"compare": lambda right, came: _all(sorted(right), sorted(came))}),
-    ("width_one", "You try only a width of 1, so candidates that are wrong only when several hypotheses compete pass your test. Try a width of 3 as well.", {"sizes": ((1, 4), (1, 6))}),
-    ("wide_alone", "Your beam is wide enough for all continuations, so nothing has to be dropped, and candidates that drop the wrong ones pass your test. Try a width of 2 or 3 as well.", {"sizes": ((80, 3),)}),
-    ("one_round", "A hypothesis may have only one id, so candidates that are wrong only from the second round on pass your test. Let longest be 4 or so.", {"sizes": ((3, 1), (7, 1))}),
-    ("nothing_ends", "None of your hypotheses ends in eos before the limit, so candidates that mishandle ended hypotheses pass your test. Let eos be about as probable as the other ids.", {"sizes": ((3, 4), (4, 3)), "ends": -30.0}),
-):  # fmt: skip
-    mistaken(name, sentence, **changes)
-mistaken(
-    "everything_ends",
-    "All your hypotheses end in eos before the limit, so candidates that mishandle hypotheses still open at the limit pass your test. Let longest be so small that some hypotheses are cut off.",
-    sizes=((2, 9),),
-    seeds=ALL_END,
-    ends=0.5,
-)
+mistaken = mistakes_of_tests(task, _test)
+mistaken("no_rounding", compare=lambda right, came: list(right) == list(came))
+mistaken("runs_at_all", compare=lambda right, came: isinstance(came, list))
+mistaken("best_compared", seeds=range(8), compare=lambda right, came: _pairs(right[:1], came[:1]))
+mistaken("ids_compared", compare=_as_many(partial(_pairs, scores=False)))
+mistaken("scores_compared", compare=_as_many(partial(_pairs, ids=False)))
+mistaken("length_not_compared", seeds=range(8), compare=_pairs)
+mistaken("order_not_compared", compare=lambda right, came: _all(sorted(right), sorted(came)))
+mistaken("width_one", sizes=((1, 4), (1, 6)))
+mistaken("wide_alone", sizes=((80, 3),))
+mistaken("one_round", sizes=((3, 1), (7, 1)))
+mistaken("nothing_ends", sizes=((3, 4), (4, 3)), ends=-30.0)
+mistaken("everything_ends", sizes=((2, 9),), seeds=ALL_END, ends=0.5)
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and such a test
-    "wide": ("candidates that fail if the beam is wider than the number of continuations", "Try a width above V as well.", {"sizes": ((3, 4),)}),
-    "eos": ("candidates that treat 0 as eos, whatever eos is", "Let eos be an id other than 0.", {"eos": 0}),
-    "prefix": ("candidates that pass only the last id to your decoder", "Let its probabilities depend on every id of the prefix.", {"last_alone": True}),
-}  # fmt: skip
+LEFT_OUT = {  # what a test may leave out, and what that changes
+    "wide": {"sizes": ((3, 4),)},
+    "eos": {"eos": 0},
+    "prefix": {"last_alone": True},
+}
 
 
 def _without(parts):
-    changes = dict(change for part in parts for change in LEFT_OUT[part][2].items())
+    changes = dict(change for part in parts for change in LEFT_OUT[part].items())
     return lambda candidate: _test(candidate, **changes)
 
 

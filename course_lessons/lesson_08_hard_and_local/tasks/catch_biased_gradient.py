@@ -155,16 +155,7 @@ task = Task(
     difficulty=5,
     importance=4,
     minutes=40,
-    hints=(
-        "An estimator returns something different for each draw, and even correct estimators differ from one another. Unbiased means that the **mean over all draws** is the true gradient. Small cases have so few different draws that you can try them all, which leaves nothing to chance.",
-        (
-            "Take two positions with the probabilities 0.75 and 0.25 and the rewards 4 and 0. The expected reward is 3, so the true gradient is 0.75 · (4 - 3) = 0.75 and 0.25 · (0 - 3) = -0.75. The four numbers 0.125, 0.375, 0.625 and 0.875 pick the first "
-            "position three times and the second once. With two draws there are 16 pairs of them. The plain estimator gives 1 for the first position if both numbers pick it, as in 9 pairs, 0.5 in 6 pairs and 0 in 1 pair: the mean is 12 / 16 = 0.75. With the mean of "
-            "the same two draws as baseline, it gives 1 in the 6 pairs in which the two picks differ and 0 in all others: the mean is 6 / 16 = 0.375, half of the true value."
-        ),
-        "p = three probabilities that are multiples of 1/4; logits = log p plus a constant; rewards of both signs, above 1 too; right = p · (rewards - sum of p · rewards). For N = 2 and N = 3: for each of the 4ᴺ ways to fill uniform with 0.125, 0.375, 0.625 "
-        "and 0.875: call the estimator; compare the mean of all results with right, up to 1e-5; any exception: False.",
-    ),
+    home=__name__,
 )
 
 
@@ -209,60 +200,23 @@ def _test(
         return raising
 
 
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "candidate",
-    "Does it take the mean over many calls whose draws have the right probabilities, and does it allow for rounding, about 1e-5?",
-)
-_mistaken(
-    "finite_only",
-    "Every candidate that returns finite numbers of the right shape passes your test. Compare their mean over all draws with the true gradient.",
-    compare=lambda came, right: came.shape == right.shape and bool(came.isfinite().all()),
-)
-_mistaken(
-    "errors_pass",
-    "Your test passes a candidate that raises an error if N is odd. Try N = 3 as well as N = 2, and return False if a candidate raises an error: it is wrong.",
-    raising=True,
-)
+_mistaken = mistakes_of_tests(task, _test)
+_mistaken("finite_only", compare=lambda came, right: came.shape == right.shape and bool(came.isfinite().all()))
+_mistaken("errors_pass", raising=True)
 _mistaken(
     "many_draws",
-    "Candidates whose baseline comes from the same draws pass your test. Such a baseline shrinks the gradient by a factor of (N - 1)/N, which for large N is nearly 1 and hard to tell from chance. For N = 2 it is a half: take the mean over many calls with two or three draws each.",
     draws=(20000,),
     fillings=lambda N: [torch.rand(N, generator=torch.Generator().manual_seed(0))],
     compare=lambda came, right: came.shape == right.shape and bool((came - right).abs().max() < 0.04),
 )
-_mistaken(
-    "same_number_for_all",
-    "Correct candidates whose baseline comes from the other draws are rejected. They are correct if the draws of a call are independent, but not if all its uniform numbers are the same. Try every pair of numbers.",
-    fillings=lambda N: [torch.full((N,), u) for u in _middles(4)],
-)
-_mistaken(
-    "all_in_one_call",
-    "Candidates whose baseline comes from the same draws pass your test, and correct ones whose baseline comes from the other draws are rejected. That happens if the draws of a call depend on each other, for example if one call gets all numbers at once, so that each position occurs exactly as often as its probability says. Give each call two or three numbers, and try every combination.",
-    draws=(4,),
-    fillings=lambda N: [torch.tensor(_middles(N))],
-)
-_mistaken(
-    "direction_compared",
-    "Your test passes candidates whose gradient points in the right direction but has the wrong length. A baseline from the same draws does exactly that: it shrinks the gradient. Compare entry by entry.",
-    compare=lambda came, right: bool(torch.cosine_similarity(came, right, 0) > 0.9999),
-)
-_mistaken(
-    "signs_not_compared",
-    "Your test passes candidates whose gradient has the right size but the wrong sign. Compare the signed entries, not their magnitudes.",
-    compare=lambda came, right: equal_up_to_rounding(came.abs(), right.abs()),
-)
-_mistaken(
-    "sums_compared",
-    "Your test passes candidates whose gradient is wrong but sums to the right number, 0: you compare the sum of the gradient over the positions, or its mean. Compare entry by entry.",
-    compare=lambda came, right: equal_up_to_rounding(came.sum(), right.sum()),
-)
+_mistaken("same_number_for_all", fillings=lambda N: [torch.full((N,), u) for u in _middles(4)])
+_mistaken("all_in_one_call", draws=(4,), fillings=lambda N: [torch.tensor(_middles(N))])
+_mistaken("direction_compared", compare=lambda came, right: bool(torch.cosine_similarity(came, right, 0) > 0.9999))
+_mistaken("signs_not_compared", compare=lambda came, right: equal_up_to_rounding(came.abs(), right.abs()))
+_mistaken("sums_compared", compare=lambda came, right: equal_up_to_rounding(came.sum(), right.sum()))
 
 
-@task.mistake(
-    "Correct candidates with a baseline are rejected, and so is the one that needs no draw, as if every call had to give what the plain estimator gives on the same draws. Single calls may differ: only the mean over all draws has to be the true gradient."
-)
+@task.mistake()
 def compared_call_by_call(estimator):
     p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([2.0, -1.0, 0.25])
     args = [(p.log() + 1, rewards, uniform) for N in (2, 3) for uniform in _fillings(N)]
@@ -272,26 +226,12 @@ def compared_call_by_call(estimator):
         return False
 
 
-@task.mistake(
-    "All correct candidates are rejected except the one that needs no draw. That happens if a single call has to give the true gradient: what it returns depends on its draws, so take the mean of many calls. It also happens if the mean has to be right to the last digit: allow for rounding, about 1e-5."
-)
+@task.mistake()
 def true_in_each_call(estimator):
     return all(_test(estimator, draws=(2,), fillings=lambda N, one=uniform: [one]) for uniform in _fillings(2))
 
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "odd": ("candidates that are right for two draws but not for three", "Try N = 3 as well as N = 2."),
-    "places": ("candidates that pick only from the first two positions", "Try at least three positions."),
-    "unequal": (
-        "candidates that pick every position equally often",
-        "Give the positions probabilities that are not all equal.",
-    ),
-    "shifted": (
-        "candidates that use the exponentials of the logits as probabilities",
-        "Add a constant to the logits, so that their exponentials do not sum to 1.",
-    ),
-    "range": ("candidates that cut off rewards below 0 or above 1", "Try rewards of -1 and 2 as well."),
-}
+LEFT_OUT = ("odd", "places", "unequal", "shifted", "range")  # what a test may leave out
 
 
 def _without(parts):

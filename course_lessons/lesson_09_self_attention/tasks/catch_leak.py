@@ -149,14 +149,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=25,
-    hints=(
-        "Let the model answer for itself: call it once, change the rows after some position t, call it again, and compare the outputs up to position t. In a correct model, they cannot have changed. Then ask where a leak could hide: at which t, at which length, in which feature.",
-        (
-            "Take the rows 1, 2, 6 (one feature) and a model that subtracts the mean of all rows: the mean is 3, and the outputs are -2, -1, 3. Change the last row to 9: the mean is 4, and the outputs are -3, -2, 5. The first two have changed, so the model leaks. A running mean gives 1, 1.5, 3 before and 1, 1.5, 4 afterwards: only the last "
-            "output has changed, and it may see the change."
-        ),
-        "In a `try` that returns False on any exception: for T = 1, T = 5 and T = 12: x = random numbers T×4; before = model(x); for each t below T: changed = a copy of x with new random numbers in all rows after t; False unless the rows 0 to t of model(changed) are those of before, up to 1e-5. At the end: True.",
-    ),
+    home=__name__,
 )
 
 
@@ -184,51 +177,21 @@ def _test(
         return False
 
 
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "model",
-    "Perhaps you require all outputs to stay the same: the outputs after t may change. Or rows of x itself are overwritten, because `changed = x` makes no copy: write `x.clone()`. Or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
-)
+_mistaken = mistakes_of_tests(task, _test)
 
 
-_mistaken(
-    "nothing_moves",
-    "Every model that gives finite numbers without an error passes your test. Replace the rows after t with new random numbers of about 1: a change of a millionth is within the tolerance for rounding. And change them in a copy: after `changed = x`, both names refer to the same rows, so write `x.clone()`.",
-    change=lambda x, t, draw: x,
-)
-_mistaken(
-    "runs_at_all",
-    "Every model that raises no error passes your test, even one that gives NaN. If you use gradients: they do not pass through these models. Change rows, call the model again and compare its outputs.",
-    same=lambda before, after: True,
-)
-mistakes_of_comparing(
-    _mistaken,
-    "model",
-    "Your test rejects correct models whose last digits depend on later rows.",
-    "Your test passes models that leak a little, by about a hundredth",
-    0.1,
-)
-_mistaken(
-    "row_itself_changed",
-    "Your test rejects correct models, because it changes row t and requires the output at row t to stay the same. A row may see itself: change the rows from t + 1 on.",
-    change=lambda x, t, draw: _noise(x, t - 1, draw),
-)
+_mistaken("nothing_moves", change=lambda x, t, draw: x)
+_mistaken("runs_at_all", same=lambda before, after: True)
+mistakes_of_comparing(_mistaken, 0.1)
+_mistaken("row_itself_changed", change=lambda x, t, draw: _noise(x, t - 1, draw))
 _mistaken(
     "other_way_round",
-    "Your test rejects correct models, because it changes earlier rows and looks at later outputs. Later rows may see earlier ones: change the rows after t and compare the outputs up to t.",
     change=lambda x, t, draw: torch.cat([torch.randn(t + 1, WIDTH, generator=draw), x[t + 1 :]]),
     shown=lambda t: slice(t + 1, None),
 )
+_mistaken("cut_off", change=lambda x, t, draw: x[: t + 1])
 _mistaken(
-    "cut_off",
-    "Your test rejects a correct model that depends on the length, because you leave out later rows instead of changing them. The output may depend on how many rows there are: keep the length.",
-    change=lambda x, t, draw: x[: t + 1],
-)
-_mistaken(
-    "nan_behind",
-    "Your test rejects correct models: you put NaN into later rows, and 0 times NaN is NaN, even where a mask gives the weight 0. Put random numbers there.",
-    change=lambda x, t, draw: torch.cat([x[: t + 1], torch.full((len(x) - t - 1, WIDTH), torch.nan)]),
+    "nan_behind", change=lambda x, t, draw: torch.cat([x[: t + 1], torch.full((len(x) - t - 1, WIDTH), torch.nan)])
 )
 
 
@@ -244,46 +207,16 @@ def _with(rows):
     return change
 
 
-_mistaken(
-    "next_row_alone",
-    "Your test passes models that see the row after the next but not the next row, because you change only row t + 1 and look only at row t. Change all rows after t, or compare all rows up to t.",
-    change=_with(lambda t, T: [t + 1] if t + 1 < T else []),
-    shown=lambda t: slice(t, t + 1),
-)
-_mistaken(
-    "last_row_alone",
-    "Your test passes models in which no row sees the last one, because you change only the last row. Change all rows after t.",
-    change=_with(lambda t, T: [T - 1] if t + 1 < T else []),
-)
-_mistaken(
-    "same_number_added",
-    "Your test passes a model that normalises the next row before using it: its output does not change when the same number is added to all features of a row. Put new random numbers there.",
-    change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]),
-)
-_mistaken(
-    "multiplied",
-    "Your test passes a model that scales the next row to a fixed length before using it: its output does not change when a row is multiplied by a number. Put new random numbers there.",
-    change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]),
-)
+_mistaken("next_row_alone", change=_with(lambda t, T: [t + 1] if t + 1 < T else []), shown=lambda t: slice(t, t + 1))
+_mistaken("last_row_alone", change=_with(lambda t, T: [T - 1] if t + 1 < T else []))
+_mistaken("same_number_added", change=lambda x, t, draw: torch.cat([x[: t + 1], x[t + 1 :] + 1]))
+_mistaken("multiplied", change=lambda x, t, draw: torch.cat([x[: t + 1], 2 * x[t + 1 :]]))
 
 
-_mistaken(
-    "first_place_alone",
-    "Your test passes models in which the first row sees no later row but other rows do, because you try only t = 0. Try every t.",
-    places=lambda T: [0],
-)
+_mistaken("first_place_alone", places=lambda T: [0])
 
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "long": ("models that leak only in long sequences", "Try T = 12 as well."),
-    "one": ("models that fail on a single row", "Try T = 1."),
-    "read": ("models in which a leak comes from a single feature", "Change all features of the later rows."),
-    "shown": ("models in which a leak reaches a single feature", "Compare all features of the rows up to t."),
-    "itself": (
-        "models in which a row sees only the next one",
-        "Compare row t too: the rows 0 to t are `[: t + 1]`.",
-    ),
-}
+LEFT_OUT = ("long", "one", "read", "shown", "itself")  # what a test may leave out
 
 
 def _without(parts):

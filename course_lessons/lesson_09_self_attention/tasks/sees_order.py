@@ -100,43 +100,20 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "A model that ignores the order gives each row the same output, wherever the row is. Put the rows in a different order: the outputs have to be in that order as well, and otherwise unchanged.",
-        (
-            "Take the rows 1, 2, 6 (one feature). A model that subtracts the mean gives -2, -1, 3. In the order 6, 1, 2 it gives 3, -2, -1: the same numbers in the new order, so it ignores the order. A running mean gives 1, 1.5, 3 for the first order and 6, 3.5, 3 for the second, where 3, 1, 1.5 would be the first result in the new "
-            "order: it depends on the order."
-        ),
-        "For each T from 2 to 12, and for several orders = torch.randperm(T): x = random numbers T×4; compare model(x[order]) with model(x)[order], up to 1e-5; return True as soon as they differ. At the end: False.",
-    ),
+    home=__name__,
 )
 
 
 one_case_each(task, UNAWARE, AWARE, verdict=False)
 
 
-_mistaken = order_mistakes(
-    task, lambda before, order: before[order], "those that see the order", "Does it change the order at all?"
-)
-_mistaken(
-    "outputs_not_reordered",
-    "Your test returns True for models that ignore the order, because you compare the outputs position by position. Each row's output moves with it to its new position: put the outputs of the first call in the same order.",
-    follow=lambda before, order: before,
-)
-_mistaken(
-    "reordered_twice",
-    "Your test returns True for models that ignore the order, because you apply the new order to the outputs of the second call again. They are already in it: `[order.argsort()]` puts them back, and `[order]` does so only where rows change places in pairs.",
-    follow=lambda before, order: before[order.argsort()],
-)
-_mistaken(
-    "sums_compared",
-    "Your test returns False for models that depend on the order, because you compare sums or means over all rows, and these may stay the same. Compare row by row.",
-    same=lambda before, after: torch.allclose(before.sum(0), after.sum(0), atol=1e-4),
-)
+_mistaken = order_mistakes(task, lambda before, order: before[order])
+_mistaken("outputs_not_reordered", follow=lambda before, order: before)
+_mistaken("reordered_twice", follow=lambda before, order: before[order.argsort()])
+_mistaken("sums_compared", same=lambda before, after: torch.allclose(before.sum(0), after.sum(0), atol=1e-4))
 
 
-@task.mistake(
-    "Your test returns True for models that ignore the order of rows, because you reorder the columns. Words are rows: x[order], not x[:, order]."
-)
+@task.mistake()
 def columns_reordered(model):
     draw, order = torch.Generator().manual_seed(6), torch.tensor([2, 0, 3, 1])
     rows = [torch.randn(T, WIDTH, generator=draw) for T in range(1, LONGEST + 1)]

@@ -45,11 +45,7 @@ task = Task(
     difficulty=2,
     importance=4,
     minutes=15,
-    hints=(
-        "A head's worth is the difference between two scores: the score of the whole model and the score of the model in which everything but this head is on.",
-        "Let a model with two heads score 9 with both of them, 7 without the first one and 10 without the second one. The first is worth 9 - 7 = 2. The second is worth 9 - 10 = -1: it hurts.",
-        "everything = a mask of True for each head; whole = score(everything); for each head: a fresh copy of everything, with False at this head; its worth is whole minus the score of this copy; a tensor of all worths.",
-    ),
+    home=__name__,
 )
 
 
@@ -108,26 +104,21 @@ def _worth(score, heads):
     return _whole(score, heads) - _without_each(score, heads)
 
 
-for _name, _function, _sentence in (
-    ("sign_turned", lambda score, heads: -_worth(score, heads), "The sign is wrong: a head that is missed has a positive worth. Subtract the score without the head from the score of the whole model."),
-    ("score_without", lambda score, heads: _without_each(score, heads), "You return the score that is left without each head. Its worth is what is lost: the score of the whole model minus this."),
-    ("lost_when_alone", lambda score, heads: _whole(score, heads) - _each_alone(score, heads), "You leave only this head on and return what is lost then. Switch off this head alone and leave everything else on."),
-    ("gained_alone", lambda score, heads: _each_alone(score, heads) - score(~_on(heads)), "You begin with all heads off and return what this head alone adds. Begin with all heads on and return what is lost when this head alone is off."),
-    ("score_alone", lambda score, heads: _each_alone(score, heads), "You return the score with only this head on. Switch off this head alone and leave everything else on; its worth is what is lost."),
-    ("mask_turned_round", lambda score, heads: score(~_on(heads)) - _each_alone(score, heads), "True and False are swapped in the mask: True means that a head is on. You compare no heads at all with a single head."),
-    ("relative", lambda score, heads: _worth(score, heads) / _whole(score, heads), "You divide by the score of the whole model. What a head is worth is a difference, in the score's own unit."),
-    ("mean_over_heads", lambda score, heads: _worth(score, heads).mean(), "You return one number, the mean over the heads. Each head has its own worth: return H numbers."),
-    ("absolute", lambda score, heads: _worth(score, heads).abs(), "You take the absolute value, or the square root of a square. If the score is higher without a head, its worth is negative."),
-    ("never_negative", lambda score, heads: _worth(score, heads).clamp(min=0), "You replace negative values with 0. If the score is higher without a head, its worth is negative: that head hurts."),
-    ("whole_numbers", lambda score, heads: _worth(score, heads).floor(), "Your values are rounded to whole numbers, but a score may have decimals. Make a tensor of floating-point numbers."),
-    ("as_a_list", lambda score, heads: _worth(score, heads).tolist(), "You return a list. Put the numbers into a tensor: torch.tensor(…)."),
-):  # fmt: skip
-    task.mistake(_sentence, _name)(_function)
+task.mistake("sign_turned")(lambda score, heads: -_worth(score, heads))
+task.mistake("score_without")(lambda score, heads: _without_each(score, heads))
+task.mistake("lost_when_alone")(lambda score, heads: _whole(score, heads) - _each_alone(score, heads))
+task.mistake("gained_alone")(lambda score, heads: _each_alone(score, heads) - score(~_on(heads)))
+task.mistake("score_alone")(lambda score, heads: _each_alone(score, heads))
+task.mistake("mask_turned_round")(lambda score, heads: score(~_on(heads)) - _each_alone(score, heads))
+task.mistake("relative")(lambda score, heads: _worth(score, heads) / _whole(score, heads))
+task.mistake("mean_over_heads")(lambda score, heads: _worth(score, heads).mean())
+task.mistake("absolute")(lambda score, heads: _worth(score, heads).abs())
+task.mistake("never_negative")(lambda score, heads: _worth(score, heads).clamp(min=0))
+task.mistake("whole_numbers")(lambda score, heads: _worth(score, heads).floor())
+task.mistake("as_a_list")(lambda score, heads: _worth(score, heads).tolist())
 
 
-@task.mistake(
-    "Your mask stays changed: when head h is tried, the heads before it are still off. Make a fresh mask for each head, or set the entry back to True."
-)
+@task.mistake()
 def mask_stays_changed(score, heads):
     whole, mask, worth = _whole(score, heads), _on(heads), []
     for head in range(heads):

@@ -127,45 +127,20 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "The output is one vector for the whole sequence. A blind model returns the same vector whatever the order of the rows, so put the rows in a different order and compare the outputs before and after. One order that changes the output is enough to show that a model sees the order; to call it blind, you have to try many.",
-        (
-            "Take the rows 1, 2, 6 (one feature). Their mean is 3 in every order, so a model that returns it is blind. First row times last row plus the mean gives 6 + 3 = 9. In the reversed order 6, 2, 1 it gives 9 again, so reversing shows nothing. In the order 2, 1, 6 it gives 12 + 3 = 15: it sees the order."
-        ),
-        "For T = 5 and T = 12: x = random numbers T×4 and before = model(x); for five orders = torch.randperm(T): after = model(x[order]); return True as soon as after and before differ by more than 1e-5. At the end: False.",
-    ),
+    home=__name__,
 )
 
 
 one_case_each(task, BLIND, AWARE, RARE, verdict=False)
 
 
-_mistaken = order_mistakes(
-    task,
-    lambda before, order: before,
-    "models that see the order",
-    "Are the rows different from each other, and does their order change at all? One order that changes the output is enough: `any`, not `all`. Return False only after the last order: a `return False` inside the loop ends it at the first one.",
-)
-_mistaken(
-    "every_number_must_move",
-    "Your test returns False for models in which the order changes some of the four entries but not all of them. One change is enough: `.any()`, not `.all()`.",
-    same=lambda before, after: ((before - after).abs() <= 1e-5).any(),
-)
-_mistaken(
-    "sums_compared",
-    "Your test returns False for a model in which one entry grows by as much as another shrinks, because you compare sums or means of the output. Compare all four entries.",
-    same=lambda before, after: equal_up_to_rounding(before.sum(), after.sum()),
-)
-_mistaken(
-    "one_number_compared",
-    "Your test returns False for a model in which only the last entry depends on the order, because you compare the first entry of the output. Compare all four.",
-    same=lambda before, after: equal_up_to_rounding(before[0], after[0]),
-)
+_mistaken = order_mistakes(task, lambda before, order: before)
+_mistaken("every_number_must_move", same=lambda before, after: ((before - after).abs() <= 1e-5).any())
+_mistaken("sums_compared", same=lambda before, after: equal_up_to_rounding(before.sum(), after.sum()))
+_mistaken("one_number_compared", same=lambda before, after: equal_up_to_rounding(before[0], after[0]))
 
 
-@task.mistake(
-    "Your test returns True for every model except those that ignore their rows, so something other than the order of the rows has changed. Do you reorder columns, with x[:, order] instead of x[order]? Do you sample new numbers for the second call, or leave out rows? Change only the order of the rows."
-)
+@task.mistake()
 def something_else_changed(model):
     x = torch.randn(5, WIDTH, generator=torch.Generator().manual_seed(6))
     return not equal_up_to_rounding(model(x), model(x[:, [2, 0, 3, 1]]))

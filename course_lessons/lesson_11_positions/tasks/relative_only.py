@@ -106,11 +106,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "Ask the score itself: compute it, move both positions by the same amount, and compute it again. Which positions and which moves have you tried? A score can keep the promise within the trained range but not beyond it, or for one vector but not for another.",
-        "Take the score query · key minus the distance between the blocks of eight that contain p and s. With a product of 1, p = 9 and s = 6, it is 1 − |1 − 0| = 0. Move both by 1: positions 10 and 7 give 1 − |1 − 0| = 0, the same. Move both by 2: positions 11 and 8 give 1 − |1 − 1| = 1. The score is therefore not relative, although the first move did not show it.",
-        "a hundred times: draw a query and a key; draw p, s and a move, each from 0 to 300; if score at (p + move, s + move) and score at (p, s) differ by more than 5e-4, the answer is False; if that never happens, it is True.",
-    ),
+    home=__name__,
 )
 
 one_case_each(task, RELATIVE, ABSOLUTE)
@@ -136,22 +132,17 @@ def _test(
     return True
 
 
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "score",
-    "Do both positions move by the same amount, and are the query and the key the same in both calls?",
+_mistaken = mistakes_of_tests(task, _test)
+_mistaken("within_training", positions=(0, 30), moves=range(1, 30))
+_mistaken("beyond_training_alone", positions=(64, 300))
+_mistaken("multiples_of_32", moves=range(32, 321, 32))
+_mistaken("no_distance", at=lambda p, s: (p, p))
+_mistaken("query_alone_moved", move_both=False)
+_mistaken("zero_vectors", vectors=lambda *shape, generator: torch.zeros(shape))
+_mistaken(
+    "one_feature",
+    vectors=lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0]),
 )
-for _name, _sentence, _changes in (
-    ("within_training", "Your test passes scores that are relative only within the trained positions. Also move both positions beyond 64.", {"positions": (0, 30), "moves": range(1, 30)}),
-    ("beyond_training_alone", "Your test passes a score that behaves differently only in the first positions. Also try small positions, from 0 on.", {"positions": (64, 300)}),
-    ("multiples_of_32", "Your test passes scores whose positions start again, or that count blocks, because you shift positions only by multiples of 32. Draw the shifts at random.", {"moves": range(32, 321, 32)}),
-    ("no_distance", "Your test passes scores that are wrong only for words some distance apart, because your query and key always have the same position. Draw both positions.", {"at": lambda p, s: (p, p)}),
-    ("query_alone_moved", "You move only one position. That changes the distance, so your test rejects scores that depend on it: move both.", {"move_both": False}),
-    ("zero_vectors", "With a query and a key of zeros, a score that rotates them is always 0, so it passes your test. Draw random vectors.", {"vectors": lambda *shape, generator: torch.zeros(shape)}),
-    ("one_feature", "Your test passes a score that uses the position only if two features of the query are not 0. Draw all four features of the query and the key at random.", {"vectors": lambda *shape, generator: torch.randn(*shape, generator=generator) * torch.tensor([1.0, 0, 0, 0])}),
-    ("no_rounding", "You ask for exact equality. A relative score may add and subtract positions, so the last digits differ: allow a difference of about 1e-4.", {"same": lambda before, after: float(before) == float(after)}),
-    ("too_much_room", "A score that changes only a little passes your test: allow a smaller difference. Rounding stays below 1e-4.", {"same": lambda before, after: abs(float(before) - float(after)) < 1.5}),
-    ("signs_compared", "You compare the sign of the score, or whether it is large. A score can change without changing either: compare the values themselves.", {"same": lambda before, after: (before > 0) == (after > 0)}),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_changes)
+_mistaken("no_rounding", same=lambda before, after: float(before) == float(after))
+_mistaken("too_much_room", same=lambda before, after: abs(float(before) - float(after)) < 1.5)
+_mistaken("signs_compared", same=lambda before, after: (before > 0) == (after > 0))

@@ -83,14 +83,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=35,
-    hints=(
-        "The loss also falls with an incorrect loop, so compare the weights and losses that a candidate returns with the ones from a loop that you write yourself, as plainly as you can. What remains is to choose the model and the inputs: for which of them does a faulty loop return different numbers from a correct one? What should your model do when dropout is on?",
-        (
-            "Take two weights with gradients of 3 and 4, whose joint norm is 5. With clip = 1, they become 0.6 and 0.8; clipped one by one, they would both be 1. With clip = 10, both ways leave them unchanged, and so does a loop that never clips. With only clip = 1, a loop that always scales to the norm `clip` looks correct, but with clip = 10 it returns 6 and 8. You therefore need both values. "
-            "The same goes for dropout: a model that behaves the same whether dropout is on or off cannot tell you which of the two the loop asked for."
-        ),
-        "Let the model be a small network: when `training` is True, it multiplies its hidden units by a fixed vector of zeros and twos, so that dropout drops the same units each time; torch.autograd.grad computes the gradients. Sample two weight matrices, three batches and a held-out batch for which the last loss is not the lowest. For a small clip and for a large one, do the following in a `try` that returns False on any exception: run the candidate and your own loop, and check that both return the same number of losses and that losses and weights agree up to 1e-5.",
-    ),
+    home=__name__,
     partial={"losses_only_fall": (0.75, "correct for every candidate except one that returns its best weights.")},
 )
 
@@ -142,68 +135,35 @@ def _test(
         return False
 
 
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "candidate",
-    "Perhaps your own loop is wrong, or an error in the test itself ends in `except`, which returns False. Or your model's dropout drops different numbers each time, so that even two correct loops differ: always drop the same ones.",
-)
+_mistaken = mistakes_of_tests(task, _test)
 
 
 # How results are compared
 
+_mistaken("no_rounding", compare=partial(_same_weights_and_losses, agree=torch.equal))
 _mistaken(
-    "no_rounding",
-    "Your test rejects correct candidates whose last digits differ from yours. Allow for rounding: torch.allclose(…, atol=1e-5), not torch.equal or `==`.",
-    compare=partial(_same_weights_and_losses, agree=torch.equal),
+    "too_much_room", compare=partial(_same_weights_and_losses, agree=partial(equal_up_to_rounding, tolerance=0.03))
 )
+_mistaken("runs_at_all", compare=partial(_same_weights_and_losses, agree=lambda a, b: a.shape == b.shape))
 _mistaken(
-    "too_much_room",
-    "Your test passes candidates whose weights are only nearly correct, such as one that rounds them to three digits: your tolerance is too large. Rounding errors stay below 1e-5.",
-    compare=partial(_same_weights_and_losses, agree=partial(equal_up_to_rounding, tolerance=0.03)),
+    "loss_falls", batches=BATCHES * 3, clips=(0.5,), compare=lambda expected, result: result[1][-1] < result[1][0]
 )
-_mistaken(
-    "runs_at_all",
-    "Every candidate that returns the correct number of weights and losses passes your test. Compare their values with the ones from your own loop.",
-    compare=partial(_same_weights_and_losses, agree=lambda a, b: a.shape == b.shape),
-)
-_mistaken(
-    "loss_falls",
-    "Most wrong candidates pass your test, because the loss also falls with them. Compare the losses and the last weights with the ones from your own loop.",
-    batches=BATCHES * 3,
-    clips=(0.5,),
-    compare=lambda expected, result: result[1][-1] < result[1][0],
-)
-_mistaken(
-    "weights_unchecked",
-    "Your test passes candidates that return weights other than the last ones, because it looks only at the losses. Also compare the weights.",
-    compare=lambda expected, result: _same_losses(expected[1], result[1]),
-)
+_mistaken("weights_unchecked", compare=lambda expected, result: _same_losses(expected[1], result[1]))
 _mistaken(
     "number_of_losses_unchecked",
-    "A candidate that leaves out the last loss passes your test, because `zip` stops at the end of the shorter list. Also compare the lengths.",
     compare=lambda expected, result: _same_weights_and_losses((expected[0], expected[1][: len(result[1])]), result),
 )
 _mistaken(
     "last_loss_alone",
-    "Candidates whose earlier losses are wrong or missing pass your test, because you compare only the last loss. Compare all losses and their number.",
     compare=lambda expected, result: _same_weights_and_losses(
         (expected[0], expected[1][-1:]), (result[0], result[1][-1:])
     ),
 )
-_mistaken(
-    "losses_only_fall",
-    "Your test passes a candidate that returns the weights with the lowest loss: with your data, the last loss is the lowest, so those weights are the last ones. Choose training batches and a held-out batch for which an earlier loss is lower.",
-    batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES],
-)
+_mistaken("losses_only_fall", batches=[HELD_OUT + (batch - HELD_OUT) / 10 for batch in BATCHES])
 
 # What the model does
 
-_mistaken(
-    "constant_gradients",
-    "Your test passes a candidate that computes all gradients at the first weights, because your model's gradients do not depend on the weights. Make them depend on the weights, as in a network.",
-    model=partial(_model, constant=True),
-)
+_mistaken("constant_gradients", model=partial(_model, constant=True))
 
 
 def _modes(train):
@@ -219,25 +179,11 @@ def _modes(train):
 
 
 _mistaken(
-    "modes_alone",
-    "Candidates that return wrong numbers pass your test, because it looks only at whether dropout is on at each call. Compare the weights and the losses with the ones from your own loop.",
-    compare=lambda expected, result: True,
-    modes=lambda modes: modes == [True, False] * len(BATCHES),
+    "modes_alone", compare=lambda expected, result: True, modes=lambda modes: modes == [True, False] * len(BATCHES)
 )
-_mistaken(
-    "own_loop_without_dropout",
-    "A candidate that trains with dropout off passes your test, and correct candidates are rejected: your own loop computes gradients with dropout off.",
-    own=lambda model: lambda weights, batch, training: model(weights, batch, False),
-)
+_mistaken("own_loop_without_dropout", own=lambda model: lambda weights, batch, training: model(weights, batch, False))
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "dropout": ("candidates with dropout on or off at the wrong time", "Let your model return different numbers when `training` is True."),
-    "losses": ("candidates that measure an incorrect loss", "Compare the losses as well as the weights."),
-    "batches": ("candidates that fail from the second batch on", "Use several batches."),
-    "tensors": ("candidates that handle each weight tensor separately", "Give your model at least two weight tensors."),
-    "small": ("candidates that clip wrongly or not at all", "Also try a clip below the norm of the gradients."),
-    "large": ("candidates that change gradients within the limit", "Also try a clip above the norm of the gradients."),
-}  # fmt: skip
+LEFT_OUT = ("dropout", "losses", "batches", "tensors", "small", "large")  # what a test may leave out
 
 
 def _without(parts):

@@ -23,11 +23,7 @@ task = Task(
     difficulty=5,
     importance=4,
     minutes=120,
-    hints=(
-        "Start from the pieces of lesson 12: embeddings for tokens and positions, an encoder, a decoder, a readout. Print the shape of the logits before you write the loop, and train on one pair first: its loss should fall to nearly 0.",
-        "Take a target row of 1, 7, 5, 2, 0. The decoder reads 1, 7, 5, 2 and should predict 7, 5, 2, 0, of which the 0 does not count. It may not see later tokens, and a source row of 5, 7, 0 has one position that no attention may see. PyTorch's modules take masks in which True means that a position is hidden.",
-        "Training: logits of source and target[:, :-1]; cross_entropy against target[:, 1:] with ignore_index=0; zero_grad, backward, step. Then model.eval() and torch.no_grad(). Greedy search: start with a column of 1s; at each step, append the argmax of the last position's logits, and 0 for a sentence that already contains a 2.",
-    ),
+    home=__name__,
 )
 
 
@@ -180,31 +176,14 @@ def _numbers(losses):
     return isinstance(losses, (tuple, list)) and all(isinstance(loss, (int, float)) for loss in losses)
 
 
-SAID = {
-    "chance": "The same sentence occurs twice in a new batch and gets different logits. Is dropout still on? Call model.eval() after training.",
-    "later": "Changing a later token of the target changes the logits at earlier positions, so your decoder can read the token that it should predict, but during translation there is nothing to read. Does it get target[:, :-1], with a causal mask? PyTorch's `tgt_mask` is True where a position is hidden.",
-    "padding": "The same sentences with more padding get different logits, so padding in the source has an effect. In a Transformer, the encoder must mask it (`src_key_padding_mask`), and so must the decoder when it attends to the source (`memory_key_padding_mask`).",
-    "alone": "A sentence gets different logits alone than in a batch. Is something computed over all sentences of a batch, such as a mean, or are batch and time swapped (batch_first=True)?",
-    "source ignored": "With a different source sentence, the logits stay the same. Does the decoder attend to the encoder's output?",
-    "order ignored": "With the words of the source in the opposite order, the logits stay the same, so the model cannot tell where a word is. Add positions to the embeddings of the source.",
-    "target ignored": "With a different first word in the target, the logits at later positions stay the same. The decoder should read the tokens written so far.",
-    "loss of padding": "The loss counts padding: it is the mean over all positions, including those where the target is 0. Use ignore_index=0.",
-    "loss summed": "The loss is the sum over the target's tokens. Return their mean.",
-    "loss by sentence": "The loss is the mean of the sentences' means, in which a token in a short sentence counts for more. Take the mean over all real tokens of the batch.",
-    "loss not shifted": "The loss compares the logits with the tokens that the decoder was given, so the model learns to copy its input. At each position, it should predict the next token: target[:, 1:].",
-    "other loss": "The loss is not the mean cross-entropy of your own logits against target[:, 1:] over the tokens that are not 0. Are the logits raw, without a softmax, and is the loss computed in evaluation mode after training, without label smoothing?",
-    "loss does not fall": "Your losses hardly fall. Does each step consist of zero_grad, backward and step, and does the optimizer hold the parameters of this model? If so, try a higher learning rate.",
-    "not learned": "Your losses fall, but after the last step the model still predicts incorrect tokens for the sentences that it was trained on. Is it trained on all of them, and with the loss that you return? If so, use a higher learning rate or a wider model.",
-    "BOS kept": "Your translations begin with 1, the token that the decoder begins with. Drop it before you return them.",
-    "no end": "Your translations go on after the end: after the first 2, every token of a row should be 0.",
-    "search": "A translation differs from the result of greedy search with your own logits. At each step, take the argmax at the last position, append it and read everything written so far again.",
-}
-
-
 @task.explain_mismatch
 def _(case, right, read):
     """The first promise that is broken, with what to do."""
-    return SAID[read]
+    return task.sentence(_mistake_of(read))
+
+
+def _mistake_of(fault):
+    return fault.replace(" ", "_").lower()
 
 
 class _Translator(nn.Module):
@@ -286,5 +265,24 @@ def _with_fault(fault):
     return answer
 
 
-for _fault, _sentence in SAID.items():
-    task.mistake(_sentence, _fault.replace(" ", "_").lower())(_with_fault(_fault))
+FAULTS = (
+    "chance",
+    "later",
+    "padding",
+    "alone",
+    "source ignored",
+    "order ignored",
+    "target ignored",
+    "loss of padding",
+    "loss summed",
+    "loss by sentence",
+    "loss not shifted",
+    "other loss",
+    "loss does not fall",
+    "not learned",
+    "BOS kept",
+    "no end",
+    "search",
+)
+for _fault in FAULTS:
+    task.mistake(_mistake_of(_fault))(_with_fault(_fault))

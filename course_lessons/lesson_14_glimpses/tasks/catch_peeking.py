@@ -53,15 +53,8 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
+    home=__name__,
     offers=("models.glimpses.corner", "models.glimpses.glimpse"),
-    hints=(
-        "Let the model answer for itself: call it on an image, replace every pixel outside the glimpses with a new random number, and call it again. A correct model returns the same numbers. Two questions remain: which pixels does a glimpse contain, and for which images, locations, sizes and scales could a model peek but be honest for all others?",
-        (
-            "Take an image of one row, 3, 5, 7, 9, one glimpse of a single cell with 1 scale, and the location (-0.25, 0), which falls in pixel 1. The glimpse contains only the 5. A model that returns the mean of the image gives 6. Change the 9 to 1: now the model gives 4, so it peeks. "
-            "A model that returns what it sees, minus 1, gives 4 both times. With 2 scales the second patch begins a pixel earlier and contains 3 and 5, so only 7 and 9 may change."
-        ),
-        "For many random settings (Y and X from 5 to 30, different from each other; 1 to 4 locations anywhere; size and scales 1 to 3): seen = Y×X truth values, False at first; for each location and each k: top, left = corner(location, Y, X, side), with side = size times 2 to the power of k; True in the rows top to top + side and columns left to left + side that are in the image. In a `try` that returns False on any exception: before = model(image, …); changed = image where seen, other random numbers elsewhere; False unless model(changed, …) equals before, up to 1e-5. At the end: True.",
-    ),
 )
 
 
@@ -113,12 +106,7 @@ def _test(model, settings=SETTINGS, locate=_anywhere, seen=seen, change=_noise, 
         return False
 
 
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "model",
-    "Perhaps an error in the test itself ends in `except`, which returns False: no gradient passes through a model, for instance, and each takes (image Y×X, locations T×2, size, scales), without an axis for a batch.",
-)
+_mistaken = mistakes_of_tests(task, _test)
 
 
 def _of(part):
@@ -135,38 +123,31 @@ def _reordered(image, kept, draw):
     return changed
 
 
-mistakes_of_comparing(
-    _mistaken,
-    "model",
-    "Your test rejects a correct model whose results change in the last decimal places when other pixels change.",
-    "Your test passes a model that peeks a little, by less than a thousandth",
-    0.003,
-)
-for _name, _sentence, _changes in (
-    # What is compared
-    ("runs_at_all", "Every model that raises no error passes your test. Change the pixels outside the glimpses, in a copy, to new random numbers of about 1, and compare the results.", {"same": lambda before, after: True}),
-    ("classes_compared", "Your test passes models whose numbers change without changing which is largest. Compare the numbers, not the predicted class.", {"same": lambda before, after: bool(before.argmax() == after.argmax())}),
-    ("sums_compared", "Your test passes a model that peeks and raises one class by as much as it lowers another, because you compare the sum of the numbers, or their mean. Compare the numbers one by one.", {"same": lambda before, after: equal_up_to_rounding(before.sum(), after.sum())}),
-    # Which pixels stay
-    ("nothing_stays", "Your test rejects all correct models that look at the image, even one that uses only the middle of each glimpse. This happens if you change the whole image, or the pixels inside the glimpses instead of the ones outside. Keep the pixels that are in a glimpse and change the others.", {"seen": lambda image, *rest: torch.zeros_like(image, dtype=torch.bool)}),
-    ("first_glimpse_stays", "Your test rejects correct models that use later glimpses, because you keep only the pixels of the first glimpse. Keep the pixels of all glimpses.", {"seen": _of(lambda locations: locations[:1])}),
-    ("last_glimpse_stays", "Your test rejects correct models that use earlier glimpses, because you keep only the pixels of the last glimpse. If you fill a table in a loop, do not reset it in each pass.", {"seen": _of(lambda locations: locations[-1:])}),
-    ("finest_scale_stays", "Your test rejects correct models with several scales, because you keep only the pixels of the finest patch. Patch k has a side of size · 2ᵏ.", {"seen": lambda image, locations, size, scales: seen(image, locations, size, 1)}),
-    ("coordinates_exchanged", "Your test rejects correct models, because the pixels that you keep are not the ones in their glimpses. This happens if x and y are swapped. A location is (x, y), and corner returns (top, left).", {"seen": _of(lambda locations: locations.flip(1))}),
-    ("a_margin_stays", "Your test passes models whose glimpses are one pixel too wide or shifted by one pixel, because you also keep the pixels next to the glimpses. Change all pixels that are in no glimpse.", {"seen": _with_a_margin}),
-    # What is changed
-    ("reordered", "Your test passes models that use the mean or the largest pixel of the whole image, because you only reorder its pixels. Replace them with new random numbers.", {"change": _reordered}),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_changes)
+mistakes_of_comparing(_mistaken, 0.003)
+
+# What is compared
+
+_mistaken("runs_at_all", same=lambda before, after: True)
+_mistaken("classes_compared", same=lambda before, after: bool(before.argmax() == after.argmax()))
+_mistaken("sums_compared", same=lambda before, after: equal_up_to_rounding(before.sum(), after.sum()))
+
+# Which pixels stay
+
+_mistaken("nothing_stays", seen=lambda image, *rest: torch.zeros_like(image, dtype=torch.bool))
+_mistaken("first_glimpse_stays", seen=_of(lambda locations: locations[:1]))
+_mistaken("last_glimpse_stays", seen=_of(lambda locations: locations[-1:]))
+_mistaken("finest_scale_stays", seen=lambda image, locations, size, scales: seen(image, locations, size, 1))
+_mistaken("coordinates_exchanged", seen=_of(lambda locations: locations.flip(1)))
+_mistaken("a_margin_stays", seen=_with_a_margin)
+
+# What is changed
+
+_mistaken("reordered", change=_reordered)
 
 
 # Which settings are tried
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "coarse": ("models that downsample the image before they cut", "Try two or three scales."),
-    "oblong": ("models that confuse height and width", "Try images that are not square, both tall and wide ones."),
-    "border": ("models that move their glimpses into the image at the border, or continue them at the opposite edge", "Include locations near every border."),
-}  # fmt: skip
+LEFT_OUT = ("coarse", "oblong", "border")  # what a test may leave out
 
 
 def _without(parts):

@@ -75,31 +75,15 @@ def _(annotations, weights):
     return gated
 
 
-FAULTS = {  # of the version in the prompt: what is changed, and what to do
-    "summed": (
-        "annotations.mean(1) -> annotations.sum(1)",
-        "Compute the state from the mean annotation, not from the sum: a finer grid would give a different state.",
-    ),
-    "half_a_tanh": (
-        "torch.tanh(query + _keys) -> torch.tanh(query) + _keys",
-        "Put tanh around the sum of the query's part and the key's part. As it is, the query adds the same number to every cell's score, and a softmax over the cells cancels it.",
-    ),
-    "softmax_over_the_batch": (
-        "scores.softmax(1) -> scores.softmax(0)",
-        "Let the softmax run over the cells, axis 1, so that each picture's weights sum to 1.",
-    ),
-    "gate_by_tanh": (
-        "torch.sigmoid(_score) -> torch.tanh(_score)",
-        "Use the sigmoid for the gate, so that it lies between 0 and 1.",
-    ),
-}
+FAULTS = ("summed", "half_a_tanh", "softmax_over_the_batch", "gate_by_tanh")  # of the version in the prompt
 LEFT = (
-    "One of the four bugs is left.",
     "Two of the four bugs are left.",
     "Three of the four bugs are left.",
     "This is the version in the prompt, with all four bugs.",
 )
-for number, left in enumerate(LEFT, 1):
+for number, left in enumerate(LEFT, 2):
     for names in combinations(FAULTS, number):
-        changes, what_to_do = zip(*(FAULTS[name] for name in names), strict=True)
+        sections = [task.sections[name] for name in names]
+        changes = [change for section in sections for change in section.changes]
+        what_to_do = [section.paragraphs[1] for section in sections]
         task.mistakes.append(task.written("_and_".join(names), " ".join([left, *what_to_do]), changes))

@@ -50,11 +50,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    hints=(
-        "There is no reference to compare with, so compare the model with itself: call it once, change one part of its input and call it again. A changed question or fact has to change some number in its own row. Changed padding has to leave all numbers in all rows unchanged.",
-        "Take a model that returns the question plus the mean of all facts but the last one, and a story with the facts 2, 4 and 9 and the question 1: it returns 1 + 3 = 4. Ask 2 instead and it returns 5, so it depends on the question. Add 1 to all three facts and it also returns 5, so it seems to read. Add 1 only to the first and it returns 4.5; add 1 only to the last and it still returns 4. Changing one fact at a time shows which facts are ignored.",
-        "In a `try` that returns False on any exception: before = the numbers for random questions and facts of several stories with different numbers of facts, at least seven in one of them, and padding in each. For each row b: on a fresh copy, add random numbers to its question; row b of the new numbers must not be close to row b of `before`. For each position m in the row: on a fresh copy, add random numbers to what is there. Where mask is True, row b must not be close to what it was; where it is False, all rows must stay close to what they were. Close means torch.allclose(…, atol=1e-5).",
-    ),
+    home=__name__,
 )
 
 
@@ -119,12 +115,7 @@ def _weaker(*names, **how):
 
 
 _test = test_of(_trial, PROMISES)
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "model",
-    "Perhaps an error in the test itself, such as an incorrect shape, ends in `except`, which returns False; or the test asks for a change when nothing has been changed. Or a change is still in your tensors when you try the next one: make each change on a fresh copy.",
-)
+_mistaken = mistakes_of_tests(task, _test)
 
 
 def _order_is_nothing(on):
@@ -133,51 +124,53 @@ def _order_is_nothing(on):
     return equal_up_to_rounding(on.before, on.model(on.question, turned, on.mask))
 
 
-for _name, _sentence, _changes in (
-    ("runs_only", "Every model that raises no error passes your test. Change its input and check whether its numbers change or stay the same.", {"question": None, "facts": None, "padding": None}),
-    ("no_rounding", "Your test rejects a correct model whose last digits differ when padding changes, because it adds padding and subtracts it again. Allow for rounding where numbers have to stay the same: torch.allclose(…, atol=1e-5), not torch.equal or `==`.", _weaker("padding", holds=partial(_all_rows_stay, same=torch.equal))),
-    ("too_much_room", "A model that reads a little padding passes your test, because you allow padding too large an effect. Rounding errors stay below 1e-5.", _weaker("padding", holds=partial(_all_rows_stay, same=partial(equal_up_to_rounding, room=0.02)))),
-    ("too_coarse", "Your test rejects correct models because it misses small changes: one fact among many may change the numbers by less than 0.1. Real changes are above 1e-4, and rounding errors stay below 1e-5.", _weaker("question", "facts", holds=partial(_own_row_moves, least=0.1))),
-    ("a_constant_added", "Your test rejects a correct model that subtracts each fact's mean from its features: adding the same number to all of them has no effect on it. Add a random number to each feature.", _weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1)),
-    ("multiplied", "Your test rejects a correct model that first scales each fact to the same length: multiplying a fact by a number has no effect on it. Add random numbers to the fact.", _weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact)),
-    # Which facts are changed, and where the test looks
-    ("all_facts_at_once", "Models that overlook some fact pass your test because you change all facts of a story at once. Change one fact at a time, each on a fresh copy.", _weaker("facts", places=lambda n, M: [slice(0, n)])),
-    ("first_fact_only", "Your test passes models that overlook a fact other than the first, because you change only the first. Change each fact in turn.", _weaker("facts", places=lambda n, M: [0])),
-    ("both_ends_only", "Your test passes models that overlook a fact in the middle of a story, because you change only the first and the latest. Change each fact in turn.", _weaker("facts", places=lambda n, M: [0, n - 1])),
-    ("last_fact_left_out", "A model that overlooks the latest fact passes your test because you stop one fact too early: the positions of n facts are 0 to n - 1.", _weaker("facts", places=lambda n, M: range(n - 1))),
-    ("first_row_only", "Your test passes models that answer or read only in the first row, or that read padding in the others, because you change only the first row. Change each row.", _weaker("question", "facts", "padding", rows=lambda B: [0])),
-    ("any_row_may_move", "Your test passes models that answer another row's question, or read another row's story: they change that row's numbers, and you only ask whether something changes. Compare the row whose input you have changed.", _weaker("question", "facts", holds=lambda after, before, b: not equal_up_to_rounding(before, after))),
-    ("questions_at_once", "Your test passes models that answer another row's question, or the same question in every row, because you change all questions at once. Change one row's question and compare that row.", _weaker("question", rows=lambda B: [slice(None)])),
-    ("no_fresh_copies", "Models that overlook a fact pass your test, because you change the same tensor again and again: once some number has changed, it stays changed, whatever you change next. Begin each change with a fresh copy, `facts.clone()`.", _weaker("facts", "padding", copied=False)),
-    # Padding
-    ("first_padding_only", "Your test passes a model that treats the last position as the last fact, because you change only the first padding position. Change each position in turn, up to the last.", _weaker("padding", places=lambda n, M: [n])),
-    ("last_padding_only", "Models that read one position too many pass your test because you change only the last padding position. Change each position in turn, starting right after the last fact.", _weaker("padding", places=lambda n, M: [M - 1])),
-    ("own_row_only", "A model in which padding reaches another row passes your test because you compare only the row whose padding was changed. Compare all rows.", _weaker("padding", holds=lambda after, before, b: equal_up_to_rounding(before[b], after[b]))),
-    # Sizes: how many facts each story has, and in how many places
-    ("no_padding", "Models that read padding pass your test because your stories have none. Use stories with different numbers of facts, followed by padding that you change.", {"lengths": (8, 8, 8), "M": 8}),
-    ("one_length", "Your test passes a model that uses one story's mask for all stories, because all your stories have the same number of facts. Give them different numbers.", {"lengths": (8, 8, 8), "M": 10}),
-    ("batch_of_one", "Your test passes models that answer another row's question, or make a mistake in only some rows, because your batch has one row. Use several rows and change each of them.", {"lengths": (8,), "M": 10}),
-    ("few_facts", "Models whose memory contains only six facts pass your test because your stories have no more. Use at least seven facts in one story.", {"lengths": (4, 6, 2), "M": 10}),
-    ("as_many_stories_as_places", "Your test passes a model that works only if there are as many stories as positions. Use different numbers of stories and positions.", {"lengths": (4, 8, 2, 7, 3, 6, 5, 9, 1, 8), "M": 10}),
-    # What a correct model need not do
-    ("every_number_moves", "Your test rejects correct models because it requires every number in a row to change a lot. It is enough if some number changes by more than 1e-4.", _weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all())),
-    ("order_has_no_effect", "Your test rejects correct models for which the order of the facts matters: it changes their order and requires that the numbers stay the same. Here a fact's age may have an effect.", {"more": _order_is_nothing}),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_changes)
+_mistaken("runs_only", question=None, facts=None, padding=None)
+_mistaken("no_rounding", **_weaker("padding", holds=partial(_all_rows_stay, same=torch.equal)))
+_mistaken(
+    "too_much_room", **_weaker("padding", holds=partial(_all_rows_stay, same=partial(equal_up_to_rounding, room=0.02)))
+)
+_mistaken("too_coarse", **_weaker("question", "facts", holds=partial(_own_row_moves, least=0.1)))
+_mistaken("a_constant_added", **_weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1))
+_mistaken("multiplied", **_weaker("question", "facts", "padding", change=lambda fact, noise: 2 * fact))
+
+# Which facts are changed, and where the test looks
+
+_mistaken("all_facts_at_once", **_weaker("facts", places=lambda n, M: [slice(0, n)]))
+_mistaken("first_fact_only", **_weaker("facts", places=lambda n, M: [0]))
+_mistaken("both_ends_only", **_weaker("facts", places=lambda n, M: [0, n - 1]))
+_mistaken("last_fact_left_out", **_weaker("facts", places=lambda n, M: range(n - 1)))
+_mistaken("first_row_only", **_weaker("question", "facts", "padding", rows=lambda B: [0]))
+_mistaken(
+    "any_row_may_move",
+    **_weaker("question", "facts", holds=lambda after, before, b: not equal_up_to_rounding(before, after)),
+)
+_mistaken("questions_at_once", **_weaker("question", rows=lambda B: [slice(None)]))
+_mistaken("no_fresh_copies", **_weaker("facts", "padding", copied=False))
+
+# Padding
+
+_mistaken("first_padding_only", **_weaker("padding", places=lambda n, M: [n]))
+_mistaken("last_padding_only", **_weaker("padding", places=lambda n, M: [M - 1]))
+_mistaken(
+    "own_row_only", **_weaker("padding", holds=lambda after, before, b: equal_up_to_rounding(before[b], after[b]))
+)
+
+# Sizes: how many facts each story has, and in how many places
+
+_mistaken("no_padding", lengths=(8, 8, 8), M=8)
+_mistaken("one_length", lengths=(8, 8, 8), M=10)
+_mistaken("batch_of_one", lengths=(8,), M=10)
+_mistaken("few_facts", lengths=(4, 6, 2), M=10)
+_mistaken("as_many_stories_as_places", lengths=(4, 8, 2, 7, 3, 6, 5, 9, 1, 8), M=10)
+
+# What a correct model need not do
+
+_mistaken(
+    "every_number_moves",
+    **_weaker("question", "facts", holds=lambda after, before, b: ((after[b] - before[b]).abs() > 0.02).all()),
+)
+_mistaken("order_has_no_effect", more=_order_is_nothing)
 
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "question": (
-        "models that ignore the question, or answer another row's,",
-        "Change each row's question in turn and check that this row's numbers change.",
-    ),
-    "facts": (
-        "models that overlook a fact, or all of them,",
-        "Change each real fact in turn and check that its row's numbers change.",
-    ),
-    "padding": (
-        "models that read padding",
-        "Change what is at padding and check that all numbers stay the same.",
-    ),
-}
+LEFT_OUT = ("question", "facts", "padding")  # what a test may leave out
 tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, **dict.fromkeys(parts)), 2)

@@ -115,7 +115,6 @@ def _(case, value):
     }
 
 
-LOOKS_AGAIN = "Hop 2 looks once more at the fact that hop 1 found. The second embedding still contains the thing, which the question asks for and this fact mentions: let it contain only what leads to the next fact, the person."
 OF_HOPS = {  # which hop, what it should look at, what its keys are made with, and what these have to hold
     HOP_1: ("Hop 1", "the fact that says who has the thing", "the first embedding", "the things, which the question and that fact have in common"),
     HOP_2: ("Hop 2", "facts about that person", "the second embedding", "the person, whom hop 1 has read"),
@@ -126,7 +125,7 @@ OF_HOPS = {  # which hop, what it should look at, what its keys are made with, a
 def _(case, right, read):
     """The first of the three promises that is broken, and how."""
     if read[HOP_1] == "most" and read[AGAIN] == "yes":
-        return LOOKS_AGAIN
+        return task.sentence("every_word_in_every_table")
     for key, (hop, wanted, embedding, holds) in OF_HOPS.items():
         if read[key] == "the same for all facts":
             return f"{hop} gives all facts the same weight: its scores do not differ. Its keys are made with {embedding}, which has to contain {holds}."

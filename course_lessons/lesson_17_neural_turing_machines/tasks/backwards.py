@@ -14,11 +14,7 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    hints=(
-        "The write head can walk forward, one position per vector. Ask where the read head has to be at step L + 1, the first step of the silence: where the last vector was written. It can walk there alongside the write head. From there, it walks the other way.",
-        "Take L = 2. The heads start at position 0. At steps 0 and 1 the write head moves by +1 each, so it writes at positions 1 and 2. At step 2, the delimiter, nothing is written. At steps 3 and 4 the read head must be at positions 2 and 1. One way: it moves by +1 at steps 0, 1 and 2, which leads to position 3, and by -1 at steps 3 and 4.",
-        "kernels = zeros, T×2×3, with T = 2L + 1; for the write head, kernels[:, 0], the last of the three entries is 1 at every step; for the read head, kernels[:, 1], the last entry is 1 at steps 0 to L, and the first entry is 1 from step L + 1 on.",
-    ),
+    home=__name__,
 )
 
 
@@ -96,10 +92,7 @@ def _still(step, length):
     return 0
 
 
-for _name, _write, _read, _sentence in (
-    ("one_early", _forward, lambda step, length: (step < length) - (step > length), "The read head is one position too far back: at the first step of the silence it sees the last vector but one. Count its moves: when it starts reading, it must be where the last vector was written."),
-    ("in_the_same_order", _forward, lambda step, length: int(step > length), "The read head repeats the vectors in their order, first to last. It should start with the last one and go backwards."),
-    ("nothing_is_met", _forward, _still, "The read head hardly ever sees a vector: it is mostly at positions where nothing was written. It must go to the last vector first and then walk back."),
-    ("write_head_stays", _still, _still, "The read head sees the last vector at every step of the silence. From there it has to walk back, over positions that contain one vector each."),
-):  # fmt: skip
-    task.mistake(_sentence, _name)(_program(_write, _read))
+task.mistake("one_early")(_program(_forward, lambda step, length: (step < length) - (step > length)))
+task.mistake("in_the_same_order")(_program(_forward, lambda step, length: int(step > length)))
+task.mistake("nothing_is_met")(_program(_forward, _still))
+task.mistake("write_head_stays")(_program(_still, _still))

@@ -51,11 +51,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    hints=(
-        "Write your own version of the write, as plainly as you can, and compare every entry. The work lies in the inputs: with zeros, ones or equal sizes, many mistakes give the same result as a correct write.",
-        "Take one entry of a memory, 4, the weight 1, erase 1 and add 6. A correct write gives 4·(1 - 1·1) + 1·6 = 6, and so does one that erases all positions equally. With the weight 0.5, the correct one gives 4·0.5 + 3 = 5 and the other 4·0 + 3 = 3. With 0 instead of the 4, both give 3. So use memories that are not empty, and weights between 0 and 1.",
-        "Sample memory, weights, erase and add at random, with B, N and W all different and at least 2; divide the weights so that a row sums to less than 1; let add contain numbers above 1 and below 0. expected = memory times (1 minus weights times erase), plus weights times add, with the axes lined up. In a `try` that returns False on any exception: result = candidate(copies of all four); result has the shape of expected and agrees with it up to 1e-5; the copy of the memory is unchanged.",
-    ),
+    home=__name__,
 )
 
 
@@ -99,12 +95,7 @@ def _memory_stays(on):
 
 
 _test = test_of(_trial, {"right": _right, "unaltered": _memory_stays})
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "candidate",
-    "Perhaps what you compare with is wrong, or an error in the test itself, such as an incorrect shape, ends in `except`, which returns False.",
-)
+_mistaken = mistakes_of_tests(task, _test)
 
 
 # How the test compares
@@ -114,61 +105,51 @@ def _by(compare):
     return {"right": partial(_right, compare=compare)}
 
 
-mistakes_of_comparing(
-    _mistaken,
-    "candidate",
-    "Your test rejects correct candidates whose last digits differ from yours.",
-    "Your test passes candidates whose numbers are only nearly correct, such as one that rounds them to three digits",
-    0.03,
-    _by,
-)
+mistakes_of_comparing(_mistaken, 0.03, _by)
 
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, what to do, and how the test is changed
-    "altered": (
-        "candidates that alter the memory that they are given",
-        "Pass the candidate a copy of it and check whether the copy stays unchanged.",
-        {"unaltered": None},
-    ),
-    "less": (
-        "candidates that divide the weights by their sum",
-        "Let a row of weights sum to less than 1.",
-        {"summing_to": 1.0},
-    ),
-    "rows": (
-        "candidates that mix up the rows of a batch, or work on only one,",
-        "Use a batch of at least two rows.",
-        {"sizes": (1, 5, 4)},
-    ),
+LEFT_OUT = {  # what a test may leave out, and what that changes
+    "altered": {"unaltered": None},
+    "less": {"summing_to": 1.0},
+    "rows": {"sizes": (1, 5, 4)},
 }
 
 
 def _without(parts):
-    left = {key: value for part in parts for key, value in LEFT_OUT[part][2].items()}
+    left = {key: value for part in parts for key, value in LEFT_OUT[part].items()}
     return lambda candidate: _test(candidate, **left)
 
 
 tests_without(task, LEFT_OUT, _without, 2)
 
 
-for _name, _sentence, _changes in (
-    ("runs_at_all", "Every candidate that returns finite numbers of the correct shape and leaves the memory unchanged passes your test. Compare the numbers with the ones from your own write.", _by(finite)),
-    ("first_row_only", "Your test passes candidates that use the first row's vectors for all rows, or return only that row, because you compare only the first row. Compare every entry and the shape.", _by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5))),
-    ("last_row_only", "Your test passes candidates that use the last row's vectors for all rows, because you compare only the last row. Compare every entry.", _by(lambda right, came: len(came) == len(right) and equal_up_to_rounding(right[-1], came[-1]))),
-    ("sum_only", "Your test passes candidates that put the correct numbers in the wrong positions, because you compare sums. Compare every entry.", _by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right.sum(), came.sum(), 1e-4))),
-    # What the test gives
-    ("as_many_places_as_numbers", "Your test passes a candidate that cuts its result into W positions of N entries, because your memory has as many positions as each has entries. Let N and W differ.", {"sizes": (3, 4, 4)}),
-    ("one_place", "Your test passes candidates that put weights at the wrong positions, or sum over the positions, because your memory has a single position. Use at least two.", {"sizes": (3, 1, 4)}),
-    ("even_weights", "Your test passes candidates that move the weights to other positions, or use their mean, because all weights of a row are equal. Draw them at random.", {"weights": lambda weights: torch.full_like(weights, 0.8 / weights.shape[1])}),
-    ("weights_at_one_place", "Your test passes candidates that write only to the position with the largest weight, or square the weights, because yours are 1 at one position and 0 elsewhere. Use weights in between.", {"weights": lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float()}),
-    ("empty_memory", "Candidates that erase too much, or nothing, pass your test: your memory contains only zeros, so there is nothing to erase. Fill it with random numbers.", {"memory": torch.zeros_like}),
-    ("memory_of_ones", "Your test passes a candidate that subtracts weight times erase whatever the memory contains, and one that ignores it, because your memory contains only ones. Fill it with random numbers.", {"memory": torch.ones_like}),
-    ("erase_of_zeros", "Candidates that erase wrongly, or not at all, pass your test, because your erase vectors are zeros. Draw them at random, between 0 and 1.", {"erase": torch.zeros_like}),
-    ("erase_of_ones", "Candidates on which erase has no effect pass your test, because your erase vectors are ones. Draw them at random, between 0 and 1.", {"erase": torch.ones_like}),
-    ("erase_of_zeros_and_ones", "Your test passes a candidate that rounds erase to 0 or 1, because yours contains nothing else. Draw it at random, between 0 and 1.", {"erase": torch.round}),
-    ("add_of_zeros", "Candidates that add wrongly, or not at all, pass your test, because your add vectors are zeros. Draw them at random.", {"add": torch.zeros_like}),
-    ("add_of_ones", "Candidates that mix up the add vectors pass your test, because yours are ones. Draw them at random, with numbers above 1 and below 0.", {"add": torch.ones_like}),
-    ("add_above_zero", "Your test passes candidates that drop the sign of what is added, or replace negative numbers with 0, because none of the numbers that you add is negative. Draw add with torch.randn.", {"add": torch.abs}),
-    ("same_vectors_in_all_rows", "Your test passes candidates that use the first row's vectors for all rows, because all your rows are the same. Let weights, erase and add differ from row to row.", dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))),
-):  # fmt: skip
-    _mistaken(_name, _sentence, **_changes)
+_mistaken("runs_at_all", **_by(finite))
+_mistaken("first_row_only", **_by(lambda right, came: torch.allclose(came[0], right[0], atol=1e-5)))
+_mistaken(
+    "last_row_only", **_by(lambda right, came: len(came) == len(right) and equal_up_to_rounding(right[-1], came[-1]))
+)
+_mistaken(
+    "sum_only",
+    **_by(lambda right, came: came.shape == right.shape and equal_up_to_rounding(right.sum(), came.sum(), 1e-4)),
+)
+
+# What the test gives
+
+_mistaken("as_many_places_as_numbers", sizes=(3, 4, 4))
+_mistaken("one_place", sizes=(3, 1, 4))
+_mistaken("even_weights", weights=lambda weights: torch.full_like(weights, 0.8 / weights.shape[1]))
+_mistaken(
+    "weights_at_one_place",
+    weights=lambda weights: torch.nn.functional.one_hot(weights.argmax(1), weights.shape[1]).float(),
+)
+_mistaken("empty_memory", memory=torch.zeros_like)
+_mistaken("memory_of_ones", memory=torch.ones_like)
+_mistaken("erase_of_zeros", erase=torch.zeros_like)
+_mistaken("erase_of_ones", erase=torch.ones_like)
+_mistaken("erase_of_zeros_and_ones", erase=torch.round)
+_mistaken("add_of_zeros", add=torch.zeros_like)
+_mistaken("add_of_ones", add=torch.ones_like)
+_mistaken("add_above_zero", add=torch.abs)
+_mistaken(
+    "same_vectors_in_all_rows", **dict.fromkeys(("weights", "erase", "add"), lambda rows: rows[:1].expand_as(rows))
+)

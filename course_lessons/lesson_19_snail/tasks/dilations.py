@@ -14,11 +14,7 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    hints=(
-        "Suppose that with the layers so far, each step sees the last n steps, itself included. One more layer joins `kernel` such stretches, whose ends are its dilation apart. If the dilation is larger than n, steps between the stretches are missing; if it is smaller, the stretches overlap and fewer steps are seen than possible.",
-        "Take 10 steps and a kernel of 3. Without any layer, a step sees 1 step, itself. With a dilation of 1, three stretches of 1 step make 3. With a dilation of 3, three stretches of 3 steps make 9, which is less than 10. With a dilation of 9, it would be 27, so 3 layers are needed: 1, 3, 9. For 9 steps, 2 layers are enough.",
-        "Start with an empty list and seen = 1. As long as seen is less than steps, append seen and multiply it by kernel.",
-    ),
+    home=__name__,
     partial=EDGE,
 )
 
@@ -83,29 +79,27 @@ def _layers(steps, kernel):
     return sum(kernel**i < steps for i in range(20))
 
 
-def _mistake(name, sentence, dilation=lambda i, kernel: kernel**i, layers=_layers):
+def _mistake(name, dilation=lambda i, kernel: kernel**i, layers=_layers):
     """Register dilations of which a part is wrong: dilation(i, kernel), or the number of layers."""
-    task.mistake(sentence, name)(lambda steps, kernel: [dilation(i, kernel) for i in range(layers(steps, kernel))])
+    task.mistake(name)(lambda steps, kernel: [dilation(i, kernel) for i in range(layers(steps, kernel))])
 
 
-@task.mistake(
-    "Your last dilation is smaller than it could be without leaving a gap, as if it had to reach the first step exactly. Each dilation is kernel times the previous one, and so is the last: reaching further does no harm."
-)
+@task.mistake()
 def last_one_cut(steps, kernel):
     dilations = task.oracle_function(steps, kernel)
     left = steps - 1 - (kernel - 1) * sum(dilations[:-1])
     return [*dilations[:-1], math.ceil(left / (kernel - 1))] if dilations else []
 
 
-for _name, _sentence, _changes in (
-    # How far
-    ("doubled", "You double the dilation, which is correct for a kernel of 2. A wider kernel joins more stretches, so the dilation can grow faster.", {"dilation": lambda i, kernel: 2**i, "layers": lambda steps, kernel: _layers(steps, 2)}),
-    ("doubled_too_few", "You have the correct number of layers, but you double the dilation, so the stretches overlap and the first steps are not seen. With a kernel of k, each layer can make the stretch k times as long.", {"dilation": lambda i, kernel: 2**i}),
-    ("begins_at_the_kernel", "Your dilations start with the kernel, as the paper's listing starts with 2 if it is read literally. Then no step sees the one right before it. Start with 1.", {"dilation": lambda i, kernel: kernel ** (i + 1)}),
-    ("reach_in_place_of_steps", "After the first, each of your dilations is a power of the kernel minus 1. A stretch of n steps reaches n - 1 steps back, and the next stretch can end n steps back without overlapping: use the power itself.", {"dilation": lambda i, kernel: max(1, kernel**i - 1)}),
-    # How many
-    ("rounded_down", "One layer is missing unless steps is a power of the kernel: you round the logarithm down. Round it up, or continue until all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20))}),
-    ("one_more_for_a_power", "If steps is a power of the kernel, you have one layer too many: with a kernel of 3, the dilations 1 and 3 are enough for 9 steps. Stop as soon as all steps are seen.", {"layers": lambda steps, kernel: sum(kernel**i <= steps for i in range(20))}),
-    ("rounded_logarithm", "math.log(125, 5) is 3.0000000000000004, since it divides rounded numbers, so rounding it up adds one layer too many. Count with whole numbers: multiply by the kernel until all steps are seen.", {"layers": lambda steps, kernel: math.ceil(math.log(steps, kernel))}),
-):  # fmt: skip
-    _mistake(_name, _sentence, **_changes)
+# How far
+
+_mistake("doubled", dilation=lambda i, kernel: 2**i, layers=lambda steps, kernel: _layers(steps, 2))
+_mistake("doubled_too_few", dilation=lambda i, kernel: 2**i)
+_mistake("begins_at_the_kernel", dilation=lambda i, kernel: kernel ** (i + 1))
+_mistake("reach_in_place_of_steps", dilation=lambda i, kernel: max(1, kernel**i - 1))
+
+# How many
+
+_mistake("rounded_down", layers=lambda steps, kernel: sum(kernel**i <= steps for i in range(1, 20)))
+_mistake("one_more_for_a_power", layers=lambda steps, kernel: sum(kernel**i <= steps for i in range(20)))
+_mistake("rounded_logarithm", layers=lambda steps, kernel: math.ceil(math.log(steps, kernel)))

@@ -24,11 +24,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=25,
-    hints=(
-        "Work backwards. Which step contains the wanted label, and what is next to it? What must a step therefore offer as its key, and where does the key come from? Then choose the query that fits this key, and the value.",
-        "Take two characters and two labels, so that x has 4 entries: 1, 0 or 0, 1 for the character, then the label of the previous step. Let the characters be 0, 1, 0 with the labels 1, 0, 1. The rows of x are [1, 0, 0, 0], [0, 1, 0, 1] and [1, 0, 1, 0]. Step 2 shows character 0, which was shown at step 0, and its label, 1, is read at step 1. Step 1 therefore needs a key that says “the character before me was 0”. With a score of 20 there and 0 elsewhere, step 1 gets nearly all of the weight, 1 / (1 + 2·exp(-20)).",
-        "W_0 selects the character in x at t - 1, and W_1 is 0, so z contains the previous character. W_q selects the character in x, W_k selects z, and one of them is multiplied by 30. W_v selects the label in x.",
-    ),
+    home=__name__,
 )
 
 
@@ -171,16 +167,13 @@ def _by_hand(number, of_labels, scale=30.0, before=True, query="x", key="z", val
     }
 
 
-def _mistake(name, sentence, **parts):
-    task.mistake(sentence, name)(lambda characters, labels, steps: _by_hand(characters, labels, **parts))
+def _mistake(name, **parts):
+    task.mistake(name)(lambda characters, labels, steps: _by_hand(characters, labels, **parts))
 
 
-for _name, _sentence, _changes in (
-    ("same_character", "Attention finds steps that show the same character, but the label that is read there belongs to the previous character. The key has to be the character of the previous step: let the convolution pass it on and W_k select it.", {"key": "x"}),
-    ("query_and_key_exchanged", "Query and key are swapped: a step asks for the previous character and offers its own. Let W_q select the step's own character, and W_k the character that the convolution passes on.", {"query": "z", "key": "x"}),
-    ("key_from_the_label", "W_k computes the key from the part of h that contains a label. A step is found by a character: let W_k select z, the character of the previous step.", {"key": "label"}),
-    ("scale_too_small", "The weights are on the correct steps but too soft: in long episodes, the many other steps, with a score of 0, together take most of the weight. Multiply W_q or W_k by a larger factor; a score of 30 is safe.", {"scale": 2.0}),
-    ("scale_below_zero", "The scores of the correct steps are below all other scores. Use a positive scale.", {"scale": -30.0}),
-    ("label_of_the_step_before", "The weight is where it should be, but the answers are wrong, so look at W_v: the largest answer has to be the label in x at the step that was found. Perhaps you use a label that the convolution passed on from the previous step.", {"value": "z"}),
-):  # fmt: skip
-    _mistake(_name, _sentence, **_changes)
+_mistake("same_character", key="x")
+_mistake("query_and_key_exchanged", query="z", key="x")
+_mistake("key_from_the_label", key="label")
+_mistake("scale_too_small", scale=2.0)
+_mistake("scale_below_zero", scale=-30.0)
+_mistake("label_of_the_step_before", value="z")

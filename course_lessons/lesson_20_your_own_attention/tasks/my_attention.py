@@ -26,11 +26,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=45,
-    hints=(
-        "Start from the lesson's first function and change one thing: what a score is, how scores become weights, or what is stored instead of all keys and values. Predict on which of the two toy tasks it should win, and why.",
-        "Take a score of 2 for a key 3 steps back, and of 1 for the step itself. The softmax of 2 and 1 gives 0.731 to the key 3 steps back. Subtract 0.5 for each step back, as a score that knows the distance would: 2 - 1.5 = 0.5 and 1 - 0 = 1, and the softmax now gives it 0.378. The other thing to check is the mask: set masked scores to -inf before the softmax, so that later steps and padding are not part of it.",
-        "scores = query times key transposed, divided by the square root of D; your change, such as scores minus 0.3 · ln(1 + distance), or sparsemax instead of the softmax; put -inf where the mask is False; weights = softmax over the last axis, with zeros where the mask is False; return weights times value, and the weights.",
-    ),
+    home=__name__,
 )
 
 
@@ -125,22 +121,23 @@ def _usual(contexts, query, key, value):
     return bool((found.amin((2, 3))[:, E:] <= ROOM * (1 + contexts.abs().max())).all())
 
 
-SAID = {
-    "one that sees later steps": "A later step changes a context. Set the scores to -inf where the mask is False, before they become weights. If you already do that: does the softmax run over the keys, and have you avoided any mean, norm or maximum over all steps? If you keep a memory, read it before later steps are written.",
-    "one that sees padding": "Keys or values of steps that the mask hides from all queries change a context. Set the weights of these steps to 0, or do not write them to your memory.",
-    "one that returns different contexts for the same sequence": "A sequence occurs twice in this batch, and its contexts differ. Does something depend on its position in the batch, or on chance?",
-    "one that mixes heads": "A different query, key and value in one head change the contexts of the other head. Heads are on the second axis: do not sum or normalise over it.",
-    "one that sees something where nothing may be seen": "A step whose whole row of the mask is False gets a context that is not zero. If you replace hidden scores with a number far below 0, all of them get the same weight there: set the weights to 0 where the mask is False.",
-    "one that ignores the query": "A different query changes no context, so nothing is looked up. The score, or what is read from your memory, should depend on the query.",
-    "one that ignores the values": "With different values, no context changes. Contexts should be computed from the values.",
-    "dot-product attention": "This is the attention of lesson 09, perhaps with different factors, or too close to it to be told apart. A factor does not count as a change, whether it is the same for all or differs by head or query; adding something that differs from key to key to the dot product does. Change the score, the normaliser or the memory.",
+MISTAKE_OF = {  # the mistake that shows a fault
+    "one that sees later steps": "no_mask",
+    "one that sees padding": "padding_seen",
+    "one that returns different contexts for the same sequence": "place_in_the_batch",
+    "one that mixes heads": "scores_of_all_heads",
+    "one that sees something where nothing may be seen": "finite_fill",
+    "one that ignores the query": "equal_weights",
+    "dot-product attention": "unchanged",
 }
 
 
 @task.explain_mismatch
 def _(case, right, read):
     """The first promise that is broken, with what to do."""
-    return SAID[read]
+    if read == "one that ignores the values":
+        return "With different values, no context changes. Contexts should be computed from the values."
+    return task.sentence(MISTAKE_OF[read])
 
 
 @task.canonical
@@ -177,34 +174,23 @@ def _(cases, values):
     )
 
 
-for _name, _fault, _weigh in (
-    ("no_mask", "one that sees later steps", lambda scores, mask: scores.softmax(-1)),
-    (
-        "padding_seen",
-        "one that sees padding",
-        lambda scores, mask: masked_softmax(scores, torch.ones_like(mask).tril()),
-    ),
-    (
-        "place_in_the_batch",
-        "one that returns different contexts for the same sequence",
-        lambda scores, mask: masked_softmax(scores * torch.arange(1, len(scores) + 1).view(-1, 1, 1, 1), mask),
-    ),
-    (
-        "scores_of_all_heads",
-        "one that mixes heads",
-        lambda scores, mask: masked_softmax(scores.sum(1, True), mask).expand_as(scores),
-    ),
-    ("equal_weights", "one that ignores the query", lambda scores, mask: masked_softmax(scores * 0, mask)),
-    (
-        "finite_fill",
-        "one that sees something where nothing may be seen",
-        lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
-    ),
-    ("unchanged", "dot-product attention", lambda scores, mask: masked_softmax(scores / D**0.5, mask)),
-):
+def _mistake(name, weigh):
+    """Register an attention whose scores become weights in another way."""
 
-    def _attend(query, key, value, mask, weigh=_weigh):
+    def attend(query, key, value, mask):
         weights = weigh(query @ key.mT, mask)
         return weights @ value, weights
 
-    task.mistake(SAID[_fault], _name)(_attend)
+    task.mistake(name)(attend)
+
+
+_mistake("no_mask", lambda scores, mask: scores.softmax(-1))
+_mistake("padding_seen", lambda scores, mask: masked_softmax(scores, torch.ones_like(mask).tril()))
+_mistake(
+    "place_in_the_batch",
+    lambda scores, mask: masked_softmax(scores * torch.arange(1, len(scores) + 1).view(-1, 1, 1, 1), mask),
+)
+_mistake("scores_of_all_heads", lambda scores, mask: masked_softmax(scores.sum(1, True), mask).expand_as(scores))
+_mistake("equal_weights", lambda scores, mask: masked_softmax(scores * 0, mask))
+_mistake("finite_fill", lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1))
+_mistake("unchanged", lambda scores, mask: masked_softmax(scores / D**0.5, mask))

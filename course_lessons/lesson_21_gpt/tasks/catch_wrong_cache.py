@@ -64,14 +64,7 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    hints=(
-        "A model without a cache is its own reference: the logits it returns for the whole text at once are also the correct logits for the text in pieces. Call it once on the whole text, then read the same text in other ways and pass the cache from call to call. Which ways are there? One id after another, a prompt first, and each sentence separately.",
-        (
-            "Take a model that returns the sum of all ids so far plus the position, and the ids 3, 1, 4. For all at once, it returns 3, 5, 10: 3 + 0, 4 + 1, 8 + 2. Suppose its position starts again at 0 with each call. One id after another, it returns 3, 4, 8: the second call returns 4 + 0 instead of 4 + 1. "
-            "In pieces of 2 ids and 1 id it returns 3, 5, 8. A test that only checks the first piece finds no fault."
-        ),
-        "Make a batch of three sentences of ten random ids from 0 to 5. A function goes through a batch in pieces of given sizes: it starts with None, passes each cache on and joins the logits. In a `try` that returns False on any exception: whole = the logits of the batch at once; compare with it: pieces of 1; pieces of 3, 1, 2 and 4; and each sentence as a batch of one. All differences are below 1e-5, and all numbers are finite.",
-    ),
+    home=__name__,
 )
 
 
@@ -109,61 +102,16 @@ def _test(
         return False
 
 
-_mistaken = mistakes_of_tests(
-    task,
-    _test,
-    "model",
-    "Perhaps an error in the test itself, such as a comparison of tensors of different shapes or of a model's two results with one tensor, ends in `except`, which returns False.",
-)
+_mistaken = mistakes_of_tests(task, _test)
 
-_mistaken(
-    "runs_at_all",
-    "Every model that runs without an error passes your test. Compare the logits for the pieces with the logits for the whole text.",
-    same=lambda a, b: True,
-)
-mistakes_of_comparing(
-    _mistaken,
-    "model",
-    "Your test rejects correct models whose last digits differ because they sum in a different order.",
-    "Models whose cache changes the logits a little pass your test, perhaps because you compare only the most probable ids",
-    0.01,
-)
-_mistaken(
-    "last_position",
-    "Your test passes models that are wrong before the last id but not at it, because you compare only the last position's logits. Compare all positions.",
-    at=slice(-1, None),
-)
-_mistaken(
-    "one_sentence",
-    "Your test passes models that use the cache of another sentence in the batch, because all sentences in your batches are the same, or there is only one. Try a batch of different sentences.",
-    sentences=1,
-)
-_mistaken(
-    "two_ids",
-    "Your test passes models that are wrong only after the second id. Use longer texts.",
-    ids=lambda sentences: _ids(sentences, 2),
-    sizes=((1, 1), (2,)),
-)
-_mistaken(
-    "cache_thrown_away",
-    "Your test rejects every correct model that needs its cache. Each piece should get the cache that the previous call returned, but it seems to get None or the first call's cache.",
-    hand_on=False,
-)
+_mistaken("runs_at_all", same=lambda a, b: True)
+mistakes_of_comparing(_mistaken, 0.01)
+_mistaken("last_position", at=slice(-1, None))
+_mistaken("one_sentence", sentences=1)
+_mistaken("two_ids", ids=lambda sentences: _ids(sentences, 2), sizes=((1, 1), (2,)))
+_mistaken("cache_thrown_away", hand_on=False)
 
-LEFT_OUT = {  # what a test may leave out: what passes it then, and what to do
-    "single": (
-        "models that fail if the first piece is a single id",
-        "Read the text one id at a time, from the first id on.",
-    ),
-    "pieces": (
-        "models that fail on pieces of several ids",
-        "Try pieces of several sizes, including a first and a later piece of several ids.",
-    ),
-    "alone": (
-        "models in which the sentences of a batch influence one another",
-        "Also call the model on each sentence separately and compare with the logits in the batch.",
-    ),
-}
+LEFT_OUT = ("single", "pieces", "alone")  # what a test may leave out
 
 
 def _without(parts):

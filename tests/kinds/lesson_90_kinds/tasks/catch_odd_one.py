@@ -27,7 +27,7 @@ task = Task(
     difficulty=1,
     importance=1,
     minutes=5,
-    hints=("Try them.", "f(x) = g(x)", "on a number that is neither 0 nor 2"),
+    home=__name__,
 )
 
 
@@ -42,16 +42,16 @@ def _(pair):
     return square not in pair
 
 
-@task.mistake("You say True to every pair.")
+@task.mistake()
 def always_true(pair):
     return True
 
 
-@task.mistake("You say False to every pair.")
+@task.mistake()
 def always_false(pair):
     return False
 
 
-@task.mistake("You look at the second function alone.")
+@task.mistake()
 def second_only(pair):
     return bool(pair[1](torch.tensor(3.0)) == 6)

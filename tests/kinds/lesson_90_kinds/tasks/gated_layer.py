@@ -15,7 +15,7 @@ task = Task(
     difficulty=3,
     importance=3,
     minutes=15,
-    hints=("A gate multiplies.", "x + σ(gate(x)) · tanh(inner(norm(x))), zeros at padding", "self.gate(x).sigmoid() …"),
+    home=__name__,
 )
 
 
@@ -52,18 +52,18 @@ class Layer(torch.nn.Module):
         self.inner = torch.nn.Linear(width, width)
 
 
-@task.mistake("The way around the gate is missing: x is added to what the gate lets through.")
+@task.mistake()
 class NoResidual(Layer):
     def forward(self, x, mask):
         return self.gate(x).sigmoid() * self.inner(self.norm(x)).tanh() * mask[..., None]
 
 
-@task.mistake("The norm is left out.")
+@task.mistake()
 class NoNorm(Layer):
     def forward(self, x, mask):
         return (x + self.gate(x).sigmoid() * self.inner(x).tanh()) * mask[..., None]
 
 
-@task.mistake("The mask has no effect.")
+@task.mistake()
 def mask_unused(sizes, weights, x, mask):
     return task.oracle_function(sizes, weights, x, torch.ones_like(mask))

@@ -11,7 +11,7 @@ task = Task(
     difficulty=1,
     importance=2,
     minutes=5,
-    hints=("Each with each.", "n²d, 1, n/d", "n * n * d"),
+    home=__name__,
 )
 
 
@@ -26,16 +26,16 @@ def _(n, d):
     return sum(d for _ in range(n) for _ in range(n)), 1, n / d
 
 
-@task.mistake("n is counted once.")
+@task.mistake()
 def linear(n, d):
     return n * d, 1, n / d
 
 
-@task.mistake("The places of n and d are exchanged.")
+@task.mistake()
 def exchanged(n, d):
     return d * d * n, 1, d / n
 
 
-@task.mistake("Each word waits for the one before it only in a recurrent layer.")
+@task.mistake()
 def sequential(n, d):
     return n * n * d, n, n / d

@@ -13,7 +13,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    hints=("One memory after the other.", "state + softmax(memory state) memory", "for memory in memories: …"),
+    home=__name__,
 )
 
 
@@ -32,17 +32,17 @@ def _(question, memories):
     return question
 
 
-@task.mistake("Only the last memory is read.")
+@task.mistake()
 def last_only(question, memories):
     return task.oracle_function(question, memories[-1:])
 
 
-@task.mistake("The memories are read in reverse order.")
+@task.mistake()
 def reverse(question, memories):
     return task.oracle_function(question, memories[::-1])
 
 
-@task.mistake("What is read replaces the state; it is added to it.")
+@task.mistake()
 def replaced(question, memories):
     for memory in memories:
         question = ((memory @ question[..., None])[..., 0].softmax(-1)[:, None] @ memory)[:, 0]

@@ -12,7 +12,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    hints=("Weighted by how much better than expected.", "−mean((R − b) log p)", "detach the advantage"),
+    home=__name__,
 )
 
 
@@ -27,16 +27,16 @@ def _(log_probability, reward, baseline):
     return -((reward - baseline).detach() * log_probability).mean()
 
 
-@task.mistake("The sign is wrong.")
+@task.mistake()
 def ascent(log_probability, reward, baseline):
     return -task.oracle_function(log_probability, reward, baseline)
 
 
-@task.mistake("The baseline is missing.")
+@task.mistake()
 def no_baseline(log_probability, reward, baseline):
     return -(reward * log_probability).mean()
 
 
-@task.mistake("The loss is the mean over the examples, not their sum.")
+@task.mistake()
 def summed(log_probability, reward, baseline):
     return task.oracle_function(log_probability, reward, baseline) * len(reward)

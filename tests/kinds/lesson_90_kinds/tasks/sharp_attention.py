@@ -13,7 +13,7 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    hints=("As always.", "softmax(Q Kᵀ / √D) V", "scaled_dot_product_attention"),
+    home=__name__,
 )
 
 
@@ -35,16 +35,16 @@ def _(query, key, value):
     return torch.einsum("bts,bse->bte", scores.softmax(-1), value)
 
 
-@task.mistake("The scaling is missing.")
+@task.mistake()
 def unscaled(query, key, value):
     return (query @ key.mT).softmax(-1) @ value
 
 
-@task.mistake("You divide by D instead of √D.")
+@task.mistake()
 def by_width(query, key, value):
     return (query @ key.mT / query.shape[-1]).softmax(-1) @ value
 
 
-@task.mistake("The scores are rounded to float16's precision.")
+@task.mistake()
 def coarse(query, key, value):
     return (query @ key.mT / query.shape[-1] ** 0.5 * 32).round().div(32).softmax(-1) @ value

@@ -13,7 +13,7 @@ task = Task(
     difficulty=1,
     importance=4,
     minutes=5,
-    hints=("The word before.", "bos, then all but the last", "torch.cat"),
+    home=__name__,
 )
 
 
@@ -29,16 +29,16 @@ def _(target, bos):
     return torch.tensor([[bos, *row[:-1]] for row in target.tolist()])
 
 
-@task.mistake("The last word goes round to the front: bos is there.")
+@task.mistake()
 def rolled(target, bos):
     return target.roll(1, 1)
 
 
-@task.mistake("bos is put in front and nothing taken away at the end.")
+@task.mistake()
 def longer(target, bos):
     return torch.nn.functional.pad(target, (1, 0), value=bos)
 
 
-@task.mistake("You shift to the left.")
+@task.mistake()
 def left(target, bos):
     return torch.nn.functional.pad(target[:, 1:], (0, 1), value=bos)

@@ -11,7 +11,7 @@ task = Task(
     difficulty=3,
     importance=3,
     minutes=15,
-    hints=("Shortest first.", "sentences × longest ≤ limit", "sorted(range(len(lengths)), key=lengths.__getitem__)"),
+    home=__name__,
 )
 
 
@@ -39,19 +39,19 @@ def _(lengths, limit):
     return batches
 
 
-@task.mistake("The sentences stay in the given order: the shortest come first.")
+@task.mistake()
 def not_sorted(lengths, limit):
     order = task.oracle_function(sorted(lengths), limit)
     places = iter(range(len(lengths)))
     return [[next(places) for _ in batch] for batch in order]
 
 
-@task.mistake("The longest come first.")
+@task.mistake()
 def longest_first(lengths, limit):
     return task.oracle_function([-n for n in lengths], limit) if max(lengths, default=0) <= limit else [][0]
 
 
-@task.mistake("A sentence above the limit goes by without an error: a ValueError is asked for.")
+@task.mistake()
 def no_error(lengths, limit):
     return (
         task.oracle_function(lengths, limit) if max(lengths, default=0) <= limit else [[i] for i in range(len(lengths))]
