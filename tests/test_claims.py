@@ -844,7 +844,7 @@ def _(numbers):
 
 @claim(
     "15",
-    "When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. When we empty the cell of another object instead, nearly as many names are correct as when nothing is emptied. As before, the previous words given are the correct ones.",
+    "When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. Emptying the cell of another object instead costs almost no names.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another object"))  # fmt: skip
@@ -900,6 +900,34 @@ def _(numbers):
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
+
+
+@claim("15", 'For "espresso", both are inside the cup, in neighbouring squares.')
+def _(numbers):
+    (score, *where_score), (loss, *where_loss) = (
+        numbers(f"“espresso”: {what}”; columns: largest ")[:3] for what in ("scores", "logit loses")
+    )
+    near = max(abs(a - b) for a, b in zip(where_score, where_loss, strict=True))
+    return (
+        near == 1
+        and abs(score - 35.7) < 0.1
+        and abs(loss - 1.27) < 0.02
+        and abs(numbers("logits tensor([")[0] - 10.98) < 0.05
+    )
+
+
+@claim("15", "but covering this square raises the logit, which falls most without the spoon's bowl.")
+def _(numbers):
+    assert numbers("“ladle”: scores”; columns: largest ")[1:3] == [3, 3]
+    assert numbers("“ladle”: logit loses”; columns: largest ")[1:3] == [4, 4]
+    rows = [numbers(f"“ladle”, covered with {colour}  ") for colour in ("mean colour", "grey")]
+    return all(at_score > 0.5 and -0.55 < at_loss < -0.35 for at_score, at_loss, _ in rows)
+
+
+@claim("15", "Hardly any of this fall is in the covered cell's own score,")
+def _(numbers):
+    rows = [numbers(f"“ladle”, covered with {colour}  ") for colour in ("mean colour", "grey")]
+    return all(abs(own) < 0.1 * abs(at_loss) for _, at_loss, own in rows)
 
 
 @claim("16", "In our story, each hop finds its fact:")
