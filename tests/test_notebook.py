@@ -904,4 +904,4 @@ def test_a_waiting_check_says_so_and_how_long_the_last_one_took(monkeypatch):
     assert shown[1] == f"{line}\r{' ' * len(line)}\r"
     assert re.match(re.escape(line) + r" The last check of this answer took \d+ seconds\.\r *\r$", shown[2])
     stopped = [cells[place].outputs[-1]["data"]["text/plain"] for place in (1, 2)]
-    assert all("stopped after 3 seconds" in text and "Your function printed" not in text for text in stopped)
+    assert all("stopped after 3 seconds" in text and "Printed while" not in text for text in stopped)
