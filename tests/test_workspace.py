@@ -892,7 +892,7 @@ def test_submit_says_why_an_answer_is_missing(clone, instead, says):
     assert says in "\n".join(submit(clone, "02").remarks)
 
 
-def test_submit_finds_an_answer_by_the_name_of_another_lessons_task(clone):
+def test_submit_finds_an_answer_named_as_another_lessons_task(clone):
     def rename(cells):
         (stub,) = [cell for cell in cells if "def several_attentions(" in cell["source"]]
         stub["source"] = stub["source"].replace("several_attentions", "my_attention")  # a task of lesson 20
