@@ -99,6 +99,11 @@ def test_course_without_a_command_shows_the_help(tmp_path):
         (["fly"], "there is no command `course fly`: `course --help` lists the commands there are."),
         (["submitt"], 'there is no command `course submitt` (did you mean "submit"?): `course --help` lists'),
         (["progress", "99"], "there is no lesson '99'"),
+        (
+            ["hint", "02.softmax"],
+            "`hint` is no command: call it in a cell of a notebook, as in `hint(…)`. `course lab`",
+        ),
+        (["lab", "here"], "no lesson 'here' (did you mean \"00_start_here\"?): the lessons are"),
         (["progres"], 'there is no command `course progres` (did you mean "progress"?)'),
         (["export", "nbgraderr", "out"], "not 'nbgraderr' (did you mean \"nbgrader\"?)"),
         (["lab", "00_stat"], "no lesson '00_stat' (did you mean \"00_start_here\"?)"),
@@ -130,7 +135,7 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
     state.change("02.softmax", lambda entry: entry.update(state="passed", passed=True, attempts=2))
     assert main(["progress"]) == 0
     shown = capsys.readouterr().out
-    assert re.search(r"^1 of \d+ tasks passed, 0 of \d+ questions answered$", shown, re.MULTILINE)
+    assert re.search(r"^1 of \d+ tasks passed, 0 of \d+ questions right$", shown, re.MULTILINE)
     assert "`course progress --all` shows every lesson." in shown
     assert re.search(r"02.softmax +passed +attempts +2", shown) and "\n03 Queries" not in shown
     assert main(["progress", "--all"]) == 0 and "\n03 Queries" in capsys.readouterr().out

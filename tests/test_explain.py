@@ -122,6 +122,24 @@ def test_two_named_mistakes_are_both_told(task_id, answer, mistakes):
         assert f"“{mistake.sentence}”" in report.message, str(report)
 
 
+def test_a_mistake_is_named_beside_another_that_raises():
+    def attention(query, key, value, mask=None):
+        if mask:
+            return value
+        weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-1)
+        return weights @ value, weights
+
+    report = judge_answer(TASKS["03.attention"], attention)
+    assert report.mistake is None and "every result that your function returns: “You divide the scores by √D." in str(
+        report
+    )
+    assert "with a mask”: Your function stops with RuntimeError: " in str(report) and "write `mask is not None`" in str(
+        report
+    )
+    right_values = lambda q, k, v, mask=None: (q / 0, 0) if mask is None else solution_of("03.attention")(q, k, v, mask)  # noqa: E731
+    assert "every result" not in str(judge_answer(TASKS["03.attention"], right_values))
+
+
 def test_a_relation_calls_the_rest_right_only_where_it_is():
     filled = lambda s, m: (s / s.shape[-1] ** 0.5).masked_fill(~m, -1e9).softmax(-1)  # noqa: E731
     told = relation("02.masked_softmax", filled)

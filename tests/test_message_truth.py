@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 import re
+import sys
 import warnings
 from collections import Counter
 
@@ -602,6 +603,15 @@ def test_an_answer_that_prints_and_returns_nothing_is_told_so():
         "03.attention", altered("03.attention", ("return weights @ value, weights", "print(weights)"))
     )
     assert "prints" in report.message and "write `return`" in report.message
+
+
+def test_a_warning_is_not_called_printed_by_the_answer():
+    def attention(query, key, value, mask=None):
+        print("of PyTorch's", file=sys.stderr)  # as a warning is shown
+        return value, value
+
+    report = failing_report("03.attention", attention)
+    assert "Printed while your function ran:" in str(report) and "of PyTorch's" in str(report)
 
 
 def test_a_placeholder_below_an_answer_is_told_to_be_deleted():

@@ -212,7 +212,7 @@ def test_progress_as_a_table_has_a_heading_for_each_lesson(monkeypatch):
     before, _, lesson = html.partition("04 Alignment scores: 1 of ")
     lesson = lesson.partition("05 Seq2Seq: 0 of ")[0]
     assert re.findall(r"04\.\w+", lesson) == [task.id for task in catalogue.asked("04", questions=True)]
-    assert "tasks passed, 0 of 5 questions answered" in lesson and "04." not in before
+    assert "tasks passed, 0 of 5 questions right" in lesson and "04." not in before
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,31 @@ def test_progress_shows_one_lesson_alone(lesson, capsys):
     out = capsys.readouterr().out
     assert "04 Alignment scores: 1 of " in out and "02.q1" not in out
     progress("99")
-    assert "there is no lesson '99'" in capsys.readouterr().out
+    assert "There is no lesson '99'" in capsys.readouterr().out
+
+
+def test_progress_of_one_lesson_ends_with_its_next_task(capsys):
+    def printed_next():
+        capsys.readouterr()
+        progress("04")
+        return capsys.readouterr().out.splitlines()[-1]
+
+    hint(catalogue.by_lesson()["05"][0].id)
+    first, second, *_ = tasks = catalogue.asked("04", questions=True)
+    assert printed_next().startswith(f"Next comes {first.id}, ")
+    for task in tasks:
+        state.change(task.id, lambda entry: notebook._count_attempt(entry, "passed"), print)
+    assert printed_next().startswith("Next comes 05.")  # nothing is left in the lesson
+    state.change(second.id, lambda entry: notebook._count_attempt(entry, "failed"), print)
+    assert printed_next().startswith(f"Next comes {second.id}, ")  # passed before, fails now
+
+
+@pytest.mark.parametrize("use", [check, hint])
+def test_an_unknown_number_of_a_question_suggests_no_other(use, capsys):
+    use("00.q9")
+    assert 'There is no task "00.q9". Lesson 00 has ' in capsys.readouterr().out
+    use("0.q1")
+    assert '(did you mean "00.q1"?)' in capsys.readouterr().out
 
 
 def test_a_question_called_wrongly_is_shown_with_its_own_id(capsys):
@@ -482,7 +506,10 @@ def test_hint_names_the_first_open_task_if_none_was_tried(shell, capsys):
         (lambda: progress("04", 3), "progress()"),
         (lambda: predict(), 'predict("02.cold", 0.5)'),
         (lambda: predict("02.warm", 1), 'There is no prediction "02.warm". Lesson 02 has 02.'),
-        (lambda: predict("warm", 1), 'There is no prediction "warm". An id begins with its lesson'),
+        (
+            lambda: predict("warm", 1),
+            'There is no prediction "warm" (did you mean "13.warm_up"?). An id begins with its lesson',
+        ),
         (lambda: predict("00.q1", 3), '00.q1 is not a prediction: answer it with `check("00.q1", …)`.'),
         (lambda: reveal("02.cold"), "reveal takes a number"),
         (lambda: reveal(3, 3, 3), 'reveal("02.cold", value)'),
@@ -570,11 +597,11 @@ def test_a_question_is_shown_answered_and_counted(course_folder, capsys):
         assert f"{letters[text]}) is not right. {sentence}" in capsys.readouterr().out
     progress()
     number = sum(len(catalogue.questions_of(lesson)) for lesson in catalogue.lessons())
-    assert f"0 of {number} questions answered" in capsys.readouterr().out
+    assert f"0 of {number} questions right" in capsys.readouterr().out
     check("02.q1", f" {letters[question.right[0]].upper()}) ")
     assert "is right. Dividing by a small temperature" in capsys.readouterr().out
     progress()
-    assert f"1 of {number} questions answered" in capsys.readouterr().out
+    assert f"1 of {number} questions right" in capsys.readouterr().out
     assert kept(course_folder)["02.q1"] == {"state": "passed", "passed": True, "attempts": 4}
 
 
@@ -753,6 +780,52 @@ def test_a_typo_keeps_its_line_and_gets_the_nearest_name(cell, says, started):
     assert all(words in text for words in says) and ABOVE not in text
 
 
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ('check(00.q1, "a")', '00.q1 is put in straight quotes: check("00.q1", …).'),
+        ("x = 1\nhint(02.softmax)", '02.softmax is put in straight quotes: hint("02.softmax").'),
+        ("predict(02.cold, 0.5)", 'predict("02.cold", …)'),
+        ("solution(12.decoder_layer)", 'solution("12.decoder_layer")'),
+        ("progress(03)", 'progress("03")'),
+        ("check(“00.q1”, “d”)", 'check("00.q1", …)'),
+        ('hint("02.softmax)', 'hint("02.softmax")'),
+        ("hint('02.softmax“)", 'hint("02.softmax")'),
+        ('check("00.q1", “d”)', 'Python does not know the sign “ here: type " instead.'),
+        ("x = 3 − 2", "Python does not know the sign − here: type - instead."),
+        ('predict("02.cold", …)', "Python does not know the sign … here: type ... instead."),
+    ],
+)
+def test_forgotten_quotes_and_signs_of_a_text_are_named(cell, says, started):
+    with capture_output() as shown:
+        started.run_cell(cell)
+    assert "SyntaxError: " in shown.stdout + shown.stderr and says in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "def f(:\n    pass",
+        "if 1:\nx = 1",
+        "# hint(02.softmax)\nx = = 1",
+        'hint("02.softmax"',
+        "eval('1 +')",
+        "%timeit -n1 -r1 3 +",
+        "x = 1_",
+        "a ¬ b",
+    ],
+)
+def test_any_other_error_in_syntax_is_shown_as_ever(cell, started):
+    def shown():
+        with capture_output() as shown:
+            started.run_cell(cell)
+        return re.sub(r"0x\w+|line \d+ in |In\[\d+\]", "", shown.stdout + shown.stderr)
+
+    with_advice = shown()
+    started.set_custom_exc((), None)
+    assert with_advice == shown() and "Error" in with_advice
+
+
 def test_names_of_the_package_are_explained_where_not_imported():
     names = re.search(r"OF_THE_COURSE = (\(.*\))", STARTUP.read_text(encoding="utf-8"))[1]
     assert sorted(ast.literal_eval(names)) == sorted(course_utils.__all__)
@@ -831,4 +904,4 @@ def test_a_waiting_check_says_so_and_how_long_the_last_one_took(monkeypatch):
     assert shown[1] == f"{line}\r{' ' * len(line)}\r"
     assert re.match(re.escape(line) + r" The last check of this answer took \d+ seconds\.\r *\r$", shown[2])
     stopped = [cells[place].outputs[-1]["data"]["text/plain"] for place in (1, 2)]
-    assert all("stopped after 3 seconds" in text and "Your function printed" not in text for text in stopped)
+    assert all("stopped after 3 seconds" in text and "Printed while" not in text for text in stopped)

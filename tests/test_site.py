@@ -215,7 +215,7 @@ def test_a_question_says_why_and_the_first_page_counts(open_page):
     page.reload()
     playwright.expect(asked.get_by_role("status")).to_contain_text(one.right[1])
     page.goto(page.url.replace("notebooks/02_weighted_sums", "index"))
-    playwright.expect(page.locator('.course-progress[data-lesson="02"]')).to_have_text("1 of 5 questions answered")
+    playwright.expect(page.locator('.course-progress[data-lesson="02"]')).to_have_text("1 of 5 questions right")
 
 
 def test_numbers_are_judged_as_in_a_notebook(open_page):

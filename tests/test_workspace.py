@@ -534,6 +534,33 @@ def test_the_note_between_two_versions_says_which_lines_differ(mine, new, says):
     assert texts == [new, f"{NOTE}\n\n{says}", mine, "z"]
 
 
+@pytest.mark.parametrize(
+    "mine, new, expected",
+    [
+        ("A\n\nB\n\nmy note", "A2\n\nB", "A2\n\nB\n\nmy note"),  # at the end
+        ("A\n\nB\nmy note", "A\n\nB2\n\nC", "A\n\nB2\n\nC\nmy note"),
+        ("my note\n\nA\n\nB", "A2\n\nB", "my note\n\nA2\n\nB"),  # at the beginning
+        ("A\n\nmy note\n\nhas two\n\nB", "A\n\nnew\n\nB2", "A\n\nmy note\n\nhas two\n\nnew\n\nB2"),
+        ("A\n\nmy note\n\nB", "A2\n\nB", "A2\n\nmy note\n\nB"),  # where only the line after it is as it was
+        ("A\n\nmy note\n\nB", "A2\n\nB2", None),  # where it belongs cannot be told
+        ("A2\n\nB", "A3\n\nB", None),  # a line was changed
+    ],
+)
+def test_lines_added_to_a_text_are_put_into_its_new_version(mine, new, expected):
+    def text(source, name="b"):
+        return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
+
+    code = cells_of("x", "z")
+    known = {cell["id"]: copies.digest(cell) for cell in (code[0], text("A\n\nB"), code[1])}
+    merged = merge([code[0], text(mine), code[1]], known, [code[0], text(new, "c"), code[1]])
+    between = [cell["source"] for cell in merged.cells][1:-1]
+    if expected is None:
+        assert between[0] == new and between[2:] == [mine]
+        assert "both changed this cell" in between[1] and "Run All" not in between[1]  # which runs no text
+    else:
+        assert between == [expected] and merged.cells[1]["id"] == "c" and (merged.added, merged.kept) == (1, 1)
+
+
 def test_the_same_change_on_both_sides_is_no_conflict():
     known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
     own = cells_of("a", "n", "c")
@@ -695,6 +722,7 @@ BAD = {
     "zeros": b"\0" * 100,
     "UTF-16": "{}".encode("utf-16"),
     "Latin-1": b'{"cells": [{"cell_type": "markdown", "source": "\xe4"}]}',
+    "cut off": b'{\n "cells": [\n  {"cell_type": "mark',
     "a list": b"[]",
     "no cells": b"{}",
     "cells that are numbers": b'{"cells": [1]}',
@@ -715,10 +743,11 @@ def test_a_bad_copy_stops_no_other(clone, bad):
     published(clone, replaced(*PROMPT))
     lines = []
     (problem,) = update(clone, [], lines.append)
-    is_empty = bad in ("an empty file", "zeros")  # which JupyterLab does not open
-    says = (
-        "is empty. Move it elsewhere: `course lab`" if is_empty else "cannot be read as a notebook of today's format."
-    )
+    says = {  # of these, JupyterLab opens none
+        "an empty file": "is empty. Move it elsewhere: `course lab` makes a new copy.",
+        "zeros": "is empty. Move it elsewhere: `course lab` makes a new copy.",
+        "cut off": "breaks off in the middle, at line 3. Move it elsewhere: `course lab` makes a new copy.",
+    }.get(bad, "cannot be read as a notebook of today's format.")
     assert problem.startswith(f"{first} {says}")
     assert len(lines) == 2 and any(PROMPT[1] in text for text in sources(own(clone)))
     assert [place.built for place in copies.newer(clone)] == []
@@ -733,6 +762,23 @@ def test_a_copy_with_marks_of_git_is_named_with_its_line(clone):
         problem.startswith(f"{file}: Line 2 holds a mark of Git (`<<<<<<<`)")
         and "`course lab` makes a new copy" in problem
     )
+
+
+def test_a_copy_that_breaks_off_leads_to_what_it_held_before(clone):
+    file = own(clone)
+    write_into(file, answered(SOFTMAX))
+    updated(clone, replaced(*PROMPT))
+    updated(clone, replaced(PROMPT[1], f"{PROMPT[1]} again"))
+    submit(clone, "02")
+    file.write_text(file.read_text()[:300])
+    (problem,) = update(clone, ["02"], [].append)
+    *_, last = sorted((clone / copies.EARLIER / "exercises").iterdir())
+    assert f"my_course/earlier/exercises/{last.name} holds what it was before the last update." in problem
+    assert problem.endswith(f" my_course/handed_in/{SUMS}.ipynb holds the answers that you have handed in.")
+    other = own(clone, "notebooks", "00_start_here")
+    other.write_text("{")
+    (problem,) = update(clone, ["00"], [].append)
+    assert problem.endswith("`course lab` makes a new copy.")  # of this one there is nothing else
 
 
 def test_a_folder_that_cannot_be_written_stops_no_other(clone):
@@ -844,6 +890,15 @@ def test_a_cell_that_waits_where_a_class_is_graded_is_named(clone, scratch, says
 def test_submit_says_why_an_answer_is_missing(clone, instead, says):
     write_into(own(clone), lambda cells: stub_of_softmax(cells).update(source=instead))
     assert says in "\n".join(submit(clone, "02").remarks)
+
+
+def test_submit_finds_an_answer_named_as_another_lessons_task(clone):
+    def rename(cells):
+        (stub,) = [cell for cell in cells if "def several_attentions(" in cell["source"]]
+        stub["source"] = stub["source"].replace("several_attentions", "my_attention")  # a task of lesson 20
+
+    write_into(own(clone), rename)
+    assert "Perhaps it is `my_attention` now" in "\n".join(submit(clone, "02").remarks)
 
 
 def stub_of_softmax(cells):

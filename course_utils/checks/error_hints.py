@@ -28,6 +28,7 @@ CLASSES = "the logits need the classes on their second axis, N×V, for N ids: me
 SETS = "`&` and `|` join sets, and one of these is a list: `set(…)` makes a set of it."
 TABLE = "an `nn.Embedding` is a module: its table is a tensor, `.weight`."
 DIVIDED = "`/` returns a floating-point number even if there is no remainder: write `//`."
+EMPTY = "this list of tensors is empty. Did the loop that fills it run?"
 SEVERAL = "the function that you called returns several results, such as contexts and weights: select the one that you need, as with `[0]`."
 IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "torch.return_types": "`max`, `min` and `sort` along an axis return values and indices: use `.values`.",
@@ -42,6 +43,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "t() expects a tensor with <= 2": "`.t()` is for matrices. `.mT` swaps the last two axes of any tensor.",
     "length of the desired ordering": "`permute` needs the number of each axis once. `.mT` swaps the last two, `transpose` any two.",
     'arguments: "dim"': "specify the axis by its number; -1 is the last one.",
+    'arguments: "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
     'argument: "dim0", "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
     "Dimension out of range": "axes are counted from 0, so a tensor with two axes has the axes 0 and 1. -1 is always the last one.",
     "is out of bounds for dimension": "positions are counted from 0, so the last of n is n - 1.",
@@ -60,6 +62,17 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "view size is not compatible": "`view` needs numbers that are contiguous in memory, and they no longer are after a slice such as `[:, :-1]` or `[:, ::2]`, or after `.mT`, `transpose`, `permute`, `narrow` or `expand`. `reshape` copies them if necessary.",
     "is invalid for input of size": "the new shape must hold as many numbers as there are: print the old shape before this line.",
     "must match the existing size": "a tensor does not fit into the shape that it should fill, since only axes of length 1 can be expanded: print both shapes.",
+    "the number of sizes provided": "a tensor does not fit into a place that has fewer axes, such as `result[:, i]`, which takes one number for each row: print both shapes.",
+    "cannot be broadcast to indexing result": "what is assigned does not fit into the places that the brackets select: print both shapes.",
+    "match the broadcast shape": "`+=` and the like keep the shape of the tensor on the left, and the result here would be larger: write `a = a + b`.",
+    "assign a list to a": "only a tensor or a number can be assigned here: `torch.tensor(…)` makes a tensor from a list of numbers.",
+    "repeat dims can not be smaller": "`repeat` needs a number for each axis: how many copies to put side by side, 1 for none.",
+    "expected sequence of length": "the rows of a list that becomes a tensor must be equally long.",
+    "are valid indices": "a position must be a whole number: `/` returns a floating-point number even if there is no remainder, `//` a whole one.",
+    "does not broadcast with previously seen": "in `einsum`, a letter has one length wherever it occurs: print the shapes.",
+    "number of subscripts in the equation": "`einsum` needs one letter for each axis of each tensor: print their shapes.",
+    "non-empty TensorList": EMPTY,
+    "a non-empty list of Tensors": EMPTY,
     "Sizes of tensors must match except": "`torch.cat` joins tensors along one axis, and all other axes must have equal lengths. Is `dim` the axis that you mean?",
     "Tensors must have same number of dimensions": "`torch.cat` needs tensors with the same number of axes: `[:, None]` adds an axis.",
     "stack expects each tensor to be equal size": "`torch.stack` needs tensors of the same shape. `torch.cat` joins tensors along an existing axis.",

@@ -13,7 +13,7 @@ from course_utils.checks import explain
 from course_utils.checks.compare import KINDS, Finding, describe
 from course_utils.checks.expected import Expected, canonicalised
 from course_utils.checks.first_failure import alters_first, first_failure
-from course_utils.checks.match_mistake import match_mistake, match_mistake_at, match_second
+from course_utils.checks.match_mistake import match_beside_errors, match_mistake, match_mistake_at, match_second
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import GO_ON, Case, Outcome, float_paths, holds_float64
 from course_utils.checks.task import Task
@@ -145,6 +145,23 @@ def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outco
     if relation := explain.explain(expected, read, pairs):
         report.relation = report.diagnosis = relation
         report.altered = alters_first(task, report.case, outcome)
+    else:
+        report.diagnosis = _mistake_beside_errors(report, expected, read)
+
+
+def _mistake_beside_errors(report, expected, outcomes):
+    """Return the sentences on an answer whose values are those of one mistake and which stops elsewhere; "" for any other."""
+    task, cases = expected.task, expected.cases
+    here = next(i for i, case in enumerate(cases) if case is report.case)
+    stops = [i for i, outcome in enumerate(outcomes) if outcome.status == "error" and not cases[i].raises]
+    if not stops or not (mistake := match_beside_errors(task, outcomes, expected, here)):
+        return ""
+    findings = [(i, first_failure(task, expected, i, outcomes[i])) for i in stops]
+    place, finding = min(findings, key=lambda item: _urgency(cases[item[0]], item[1]))
+    return (
+        f"One mistake explains every result that your function returns: “{mistake.sentence}” "
+        f"Another shows for “{cases[place].name}”: {finding.text}"
+    )
 
 
 def _urgency(case, finding):

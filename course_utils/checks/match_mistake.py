@@ -10,7 +10,7 @@ from course_utils.checks.compare import close
 from course_utils.checks.error_hints import mistake_in_a_line
 from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
-from course_utils.checks.running.contract import Case, Outcome
+from course_utils.checks.running.contract import GO_ON, Case, Outcome
 from course_utils.checks.task import Mistake, Task
 
 
@@ -70,6 +70,27 @@ def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expect
         if other is not first and (function := task.both(first, other))
     ]
     fitting = [mistake for mistake in both if fits(mistake)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def match_beside_errors(task: Task, outcomes: Sequence[Outcome], expected: Expected, wrong: int) -> Mistake | None:
+    """Return the only mistake that gives every value of an answer that raises an exception in other cases, or None.
+
+    It has to be wrong in the case `wrong`, and in another one too: a single value may be one by chance.
+    """
+    returned = [i for i, outcome in enumerate(outcomes) if outcome.status == "value"]
+    if not all(outcome.status in GO_ON for outcome in outcomes):
+        return None
+
+    def explains(mistake):
+        off = [i for i in returned if not agree_in_value(expected.truth[i], expected.of_mistake(mistake, i))]
+        return wrong in off and len(off) > 1
+
+    fitting = [
+        m
+        for m in task.mistakes
+        if all(agree_in_value(outcomes[i], expected.of_mistake(m, i)) for i in returned) and explains(m)
+    ]
     return fitting[0] if len(fitting) == 1 else None
 
 

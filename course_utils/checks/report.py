@@ -26,6 +26,7 @@ NAN_AT_MOST = 3  # places told in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
 LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
+PRINTED = "Printed while your function ran"  # by itself, or by PyTorch, which warns
 NOTHING_YET = "There is nothing to check yet. Write your answer where the exercise has `raise NotImplementedError`, run that cell, then run this one again."
 PLACEHOLDER_LEFT = (
     "Your code is there, but so is the exercise's placeholder `raise NotImplementedError`, and your function reaches it. "
@@ -116,7 +117,7 @@ class Report:
             lines = [f"{name} = {_value_text(value, at_most=at_most)}" for name, value in self._inputs()]
             yield f"Input ({self.case.name})", "\n".join(lines)
         if self.printed:
-            yield "Your function printed", self.printed
+            yield PRINTED, self.printed
 
     def _inputs(self):
         """Give each argument under its name; of a dict or list of tensors, each tensor under its own."""
@@ -160,7 +161,7 @@ class Report:
             summary = f"An input that shows it: {escape(self.case.name)}{large}"
             yield f"{begin}<summary style='cursor:pointer'>{summary}</summary>{_row(inputs)}</details>"
         if self.printed:
-            yield f"<div>Your function printed:</div>{_pre(escape(self.printed))}"
+            yield f"<div>{PRINTED}:</div>{_pre(escape(self.printed))}"
 
     def _ipython_display_(self):
         """Show once a cell: `check` shows the report, and a report as a cell's last value is not shown again."""

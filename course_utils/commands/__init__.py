@@ -15,6 +15,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from traceback import extract_tb
 
+import course_utils
 from course_utils.base import set_up
 from course_utils.base.ascii_fallback import use_plain_signs
 from course_utils.base.environment import DISTRIBUTION, IN_CLONE, INSTALL, PYTHONS, course_version, right_python
@@ -85,6 +86,10 @@ def _must_be_known(word):
     names = _names()
     if word.startswith("-") or word in names:
         return
+    if word in course_utils.__all__:
+        raise CourseError(
+            f"`{word}` is no command: call it in a cell of a notebook, as in `{word}(…)`. `course lab` opens the notebooks."
+        )
     meant = did_you_mean(word, names)
     raise CourseError(f"there is no command `course {word}`{meant}: `course --help` lists the commands there are.")
 

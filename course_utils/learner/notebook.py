@@ -360,6 +360,10 @@ def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
         return _wrong_use("progress")
     try:
         lessons = () if lesson is None else chosen([str(lesson)], catalogue.by_lesson())
+    except CourseError as error:
+        sentence = str(error)  # which a command begins with its name
+        return _show(Message(sentence[:1].upper() + sentence[1:]))
+    try:
         _load_and_save(save, load)
     except CourseError as error:
         return _show(Message(str(error)))

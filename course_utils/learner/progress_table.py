@@ -31,7 +31,7 @@ def progress_table(saved: Mapping, all: bool, to_see_all: str, lessons: Collecti
         number: [_row(task, saved.get(task.id, {})) for task in catalogue.asked(number, questions=True)]
         for number in catalogue.by_lesson()
     }
-    total, ahead = _summary(sum(groups.values(), [])), _what_comes_next(groups)
+    total, ahead = _summary(sum(groups.values(), [])), _next_of(groups, lessons) or _what_comes_next(groups)
     displayed = {
         f"{number} {catalogue.lessons()[number].title}: {_summary(rows)}": rows
         if lessons or _has_begun(rows) and (all or _not_passed(rows))
@@ -60,7 +60,7 @@ def _summary(rows):
     before = sum(reached in PASSED_BEFORE.values() for reached in tasks_reached)
     passed = f"{tasks_reached.count('passed')} of {len(tasks_reached)} tasks passed"
     passed += f" ({before} more passed before)" if before else ""
-    return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions answered"
+    return f"{passed}, {questions_reached.count('passed')} of {len(questions_reached)} questions right"
 
 
 def _has_begun(rows):
@@ -75,12 +75,23 @@ def _counts_as_passed(reached):
     return reached == "passed" or reached in PASSED_BEFORE.values()
 
 
+def _next_of(groups, lessons):
+    """Name the first task or question that is left in the lessons shown alone, else the first that failed or changed since; "" for none."""
+    rows = [row for number, rows in groups.items() if number in lessons for row in rows]
+    left = _not_passed(rows) or [row for row in rows if row[3] != "passed"]
+    return _next_is(left[0]) if left else ""
+
+
+def _next_is(row):
+    _, id, title, *_ = row
+    return f"Next comes {id}, {title}{'' if title.endswith('?') else '.'}"
+
+
 def _what_comes_next(groups):
     """Say what comes next: the first task or question that is left in the last lesson begun, else the lesson after it."""
     begun = [number for number, rows in groups.items() if _has_begun(rows)]
     if begun and (left := _not_passed(groups[begun[-1]])):
-        _, id, title, *_ = left[0]
-        return f"Next comes {id}, {title}{'' if title.endswith('?') else '.'}"
+        return _next_is(left[0])
     following = [number for number in groups if not begun or number > begun[-1]]
     if not following:
         return "You have finished the last lesson."

@@ -1,5 +1,5 @@
-"""Run by every kernel that `course lab` starts, before a notebook's first cell: explains a name that the kernel does not know, and an answer
-that is called where it is to be checked.
+"""Run by every kernel that `course lab` starts, before a notebook's first cell: explains a name that the kernel does not know, an answer
+that is called where it is to be checked, an id without its quotes, and a sign that a text has and Python has not.
 
 After a restart a kernel knows nothing, `check` included, so this cannot wait for the course to be imported. It imports nothing of it.
 """
@@ -18,6 +18,11 @@ def _explain_errors():
         return
 
     def explain(shell, kind, error, trace, tb_offset=None):
+        if issubclass(kind, SyntaxError):
+            if advice := id_without_quotes(error) or sign_of_a_text(error):
+                return shell._showtraceback(kind, error, [f"SyntaxError: {error.msg}", advice])
+            running = trace.tb_frame.f_code.co_name == "run_code"  # else the cell itself is no Python
+            return shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=running)
         last = trace
         while last.tb_next is not None:
             last = last.tb_next
@@ -38,6 +43,26 @@ def _explain_errors():
         return shell._showtraceback(kind, error, [*shown, advice])
 
     OF_THE_COURSE = ("check", "doctor", "hint", "play", "predict", "progress", "reveal", "solution")
+
+    QUOTES = {"“”„«»": '"', "‘’‚`´": "'"}
+    PLAIN = QUOTES | {"–—−": "-", "×·": "*", "…": "..."}  # signs of a text, and what Python has instead
+
+    def id_without_quotes(error):
+        quote = f"[\"'{''.join(QUOTES)}]?"
+        calls = rf"\b({'|'.join(OF_THE_COURSE)})\(\s*({quote})(\d\d(?:\.\w+)?)({quote})\s*([,)])"
+        cell = "".join(linecache.getlines(error.filename or ""))
+        for call in re.finditer(calls, cell):
+            first, last = (cell.count("\n", 0, place) + 1 for place in call.span())
+            whole = call[2] == call[4] and call[2] in ("'", '"')
+            if not whole and first <= (error.lineno or 0) <= last:
+                more = ", …" if call[5] == "," else ""
+                return f'{call[3]} is put in straight quotes: {call[1]}("{call[3]}"{more}).'
+        return None
+
+    def sign_of_a_text(error):
+        found = re.match("invalid character '(.)'", error.msg or "")
+        plain = next((plain for signs, plain in PLAIN.items() if found and found[1] in signs), None)
+        return plain and f"Python does not know the sign {found[1]} here: type {plain} instead."
 
     def nearest(name, known):
         names = [each for each in (*known, *dir(builtins)) if not each.startswith("_")]
@@ -68,7 +93,7 @@ def _explain_errors():
         cell = "".join(linecache.getlines(file))
         return re.search(rf"""\bcheck\(\s*["']({which})["']\s*,\s*(?:answer\s*=\s*)?{answer}\s*[,)]""", cell)
 
-    shell.set_custom_exc((NameError, TypeError), explain)
+    shell.set_custom_exc((NameError, TypeError, SyntaxError), explain)
 
 
 _explain_errors()

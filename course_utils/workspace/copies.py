@@ -20,15 +20,21 @@ from course_utils.authoring.notebook_builder import cell_id, content_hash
 from course_utils.base.environment import kernel_metadata
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.paths import OWN, course_of, file_of, names_in, number_of
-from course_utils.grading.ingest.notebook_file import INVALID, Unreadable, cells_of, open_conflict, read_own
+from course_utils.base.paths import OWN, course_of, file_of, name_of, names_in, number_of
+from course_utils.grading.ingest.notebook_file import (
+    INVALID,
+    Unreadable,
+    cells_of,
+    line_it_breaks_off_at,
+    open_conflict,
+    read_own,
+)
 
 KINDS = ("code", "markdown", "raw")
 SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
 EARLIER = f"{OWN}/earlier"  # what copies were before an update
-A_NEW_ONE = f"`course lab` makes a new copy, and {EARLIER} holds what it was before each update."
-ANEW = f"Else move it elsewhere: {A_NEW_ONE}"
+HANDED_IN = f"{OWN}/handed_in"
 
 
 @dataclass(frozen=True)
@@ -167,16 +173,31 @@ def read(path: Path) -> dict | None:
         if "worksheets" in notebook or not all(map(_is_whole, cells)):
             raise Unreadable
     except Unreadable:
-        if path.is_file() and (conflict := open_conflict(path.read_text(encoding="utf-8", errors="replace"))):
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        elsewhere = f"ove it elsewhere: {_how_to_begin_anew(path)}"
+        if conflict := open_conflict(text):
             raise CourseError(
-                f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. {ANEW}"
+                f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. Else m{elsewhere}"
             ) from None
-        if path.is_file() and not path.read_bytes().strip(b"\0 \t\r\n"):  # as after a disk that was full
-            raise CourseError(f"{path} is empty. Move it elsewhere: {A_NEW_ONE}") from None
+        if path.is_file() and not text.strip("\0 \t\r\n"):  # as after a disk that was full
+            raise CourseError(f"{path} is empty. M{elsewhere}") from None
+        if line := line_it_breaks_off_at(text):
+            raise CourseError(f"{path} breaks off in the middle, at line {line}. M{elsewhere}") from None
         raise CourseError(
-            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there. {ANEW}"
+            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there. Else m{elsewhere}"
         ) from None
     return notebook | {"cells": cells, "metadata": a_dict(notebook.get("metadata"))}
+
+
+def _how_to_begin_anew(path):
+    """Say how a copy is made anew, and where there is something that it held before."""
+    sentence, own = "`course lab` makes a new copy.", path.parent.parent
+    if earlier := sorted((own.parent / EARLIER / path.parent.name).glob(f"{path.stem}_[0-9]*.ipynb")):
+        sentence += f" {EARLIER}/{path.parent.name}/{earlier[-1].name} holds what it was before the last update."
+    handed_in = f"{HANDED_IN}/{name_of(path)}.ipynb"
+    if path.parent.name == COPIED[1] and (own.parent / handed_in).is_file():
+        sentence += f" {handed_in} holds the answers that you have handed in."
+    return sentence
 
 
 def with_id(cell: dict) -> dict:

@@ -21,6 +21,8 @@ NOTE = (
     "**You and the course have both changed this cell.** The course's new version is above this note, and yours is below. "
     "Run All runs both: take over what you need, then delete this note and the cell that you do not want."
 )
+NOTE_ON_TEXT = NOTE.replace("Run All runs both: take", "Take")
+LINES = 100  # of a text in which one place is sought where lines were added
 NEW_STUB = (
     "**The course has changed this task since you answered it.** Your answer is below, as it was. This is where the task begins now:\n\n"
     "```python\n{}\n```\n\nCompare the two, then delete this note."
@@ -61,6 +63,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     by_id = {cell["id"]: cell for cell in new}
     answers = _places_taken([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
     replaced = _replaced(own, base, new)
+    joined = _joined_texts(own, base, by_id, replaced)
     result, gone = [], set()
     for cell, as_it_was in zip(own, untouched, strict=True):
         if cell["id"] in answers:  # an answer to what the new version asks in other words
@@ -70,6 +73,8 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
                     result.pop()  # what an earlier update said of a version before this one
                 result.append(_note(NEW_STUB.format(asks["source"])))
             result.append(cell | {"id": asks["id"]})
+        elif cell["id"] in joined:
+            result.append(cell | joined[cell["id"]])
         elif as_it_was and cell["id"] in by_id:
             result.append(fresh(by_id[cell["id"]]) | {key: cell[key] for key in RUN if key in cell})
         else:
@@ -81,7 +86,9 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     result = _in_order([cell for cell in result if cell["id"] not in gone], own, base, new)
     result = _with_notes(result, replaced)
     kept = untouched.count(False) - sum(_notes_in(own).values())
-    return Merged(result, added, len(gone), kept, _to_reread(new, base, result), _notes_in(result))
+    return Merged(
+        result, added + len(joined), len(gone) + len(joined), kept, _to_reread(new, base, result), _notes_in(result)
+    )
 
 
 def _without_old_versions(cells, base, new):
@@ -91,7 +98,7 @@ def _without_old_versions(cells, base, new):
         name = str(cell["id"]).removesuffix(COURSES)
         if name != cell["id"] and name in ids - new and base.get(name) == digest(cell):
             skip = True
-        elif not (skip and cell["source"].startswith(NOTE)):
+        elif not (skip and cell["source"].startswith((NOTE, NOTE_ON_TEXT))):
             kept.append(cell)
             skip = False
     return kept
@@ -188,6 +195,58 @@ def _most_alike(before, after):
             yield one, left.pop(ratios.index(max(ratios)))
 
 
+def _joined_texts(own, base, new, replaced):
+    """Return {id of a text cell: its id and source to be}, where the new version has the place for what the learner has added to the old one."""
+    here, found = {cell["id"] for cell in own}, {}
+    replacing = {old: name for name, old in replaced.items() if name not in here}
+    for cell in own:
+        if cell["cell_type"] == "markdown" and cell["id"] in replacing and base[cell["id"]] != digest(cell):
+            name = replacing[cell["id"]]
+            if text := _joined(cell, base[cell["id"]], new[name]["source"].split("\n")):
+                found[cell["id"]] = {"id": name, "source": text}
+    return found
+
+
+def _joined(cell, known, new):
+    """Return the lines of a new text with those that the learner has added in one place of the old one; "" where that cannot be told.
+
+    Args:
+        cell: the learner's.
+        known: the digest of the text that the cell had.
+        new: the lines of the course's new text.
+    """
+    lines = cell["source"].replace("\r\n", "\n").split("\n")
+    if len(lines) > LINES:
+        return ""
+    for start in range(len(lines)):
+        for end in range(len(lines), start, -1):
+            old = lines[:start] + lines[end:]
+            if digest(cell | {"source": "\n".join(old)}) == known:
+                place = _place_in(old, new, start)
+                return "" if place is None else "\n".join(_put(lines[start:end], old, start, new, place))
+    return ""
+
+
+def _place_in(old, new, start):
+    """Return which place in the new lines is that place in the old ones: beside the same line, or at the same end; else None."""
+    before, after = ([n for n in part if old[n].strip()] for part in (range(start), range(start, len(old))))
+    if not before or not after:
+        return len(new) if before else 0
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    same = {block.a + n: block.b + n for block in blocks for n in range(block.size)}
+    return same[before[-1]] + 1 if before[-1] in same else same.get(after[0])
+
+
+def _put(added, old, start, new, place):
+    """Return the new lines with the added ones at a place, between blank lines where there were some in the old text."""
+    text = "\n".join(added).strip("\n").split("\n")
+    if place and new[place - 1].strip() and not (added[0].strip() and start and old[start - 1].strip()):
+        text = ["", *text]
+    if new[place:] and new[place].strip() and not (added[-1].strip() and old[start:] and old[start].strip()):
+        text = [*text, ""]
+    return [*new[:place], *text, *new[place:]]
+
+
 def _insert(new, base, result, gone, replaced):
     """Put each cell that is new before the learner's version of what it replaces, else behind the nearest that is before it; return how many.
 
@@ -238,7 +297,8 @@ def _with_notes(result, replaced):
     for cell in result:
         if cell["id"] in new_of:
             course = next(one for one in result if one["id"] == new_of[cell["id"]])
-            noted.append(_note(f"{NOTE}\n\n{_difference(course, cell)}"))
+            note = NOTE if cell["cell_type"] == "code" else NOTE_ON_TEXT
+            noted.append(_note(f"{note}\n\n{_difference(course, cell)}"))
         noted.append(cell | {"id": ids.get(cell["id"], cell["id"])})
     return noted
 

@@ -36,11 +36,10 @@ from course_utils.grading.ingest.notebook_file import (
 from course_utils.grading.sandbox.protocol import MAGICS
 from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
-from course_utils.workspace.copies import KINDS, Place, a_dict, is_as_built, to_text, with_id
+from course_utils.workspace.copies import HANDED_IN, KINDS, Place, a_dict, is_as_built, to_text, with_id
 from course_utils.workspace.merging import DEFINED
 from course_utils.workspace.undefined_names import as_python, defined_names, undefined_names
 
-HANDED_IN = f"{OWN}/handed_in"
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 LONG = r"(?:[5-9]|\d{2})"  # begins a number of seconds that is worth a word
@@ -253,7 +252,8 @@ def _remarks(cells, number, broken, elsewhere, kept):
         if not places and given in elsewhere:
             yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), take out lines of ``` around it, and save."
         elif not places and given == task.answer_name and given not in broken:
-            like = likely_rename(cells, task.answer_name, names) or _defined_above(cells, check, names)
+            here = names_by_lesson()[number]  # `my_attention` of lesson 20 may be lesson 03's `attention`, renamed
+            like = likely_rename(cells, task.answer_name, here) or _defined_above(cells, check, names)
             yield f"{task.id}: `{task.answer_name}` {_why_not_there(cells, task.answer_name, like, defined)}"
         if any(isinstance(each, ast.AsyncFunctionDef) for each in _functions_of(answer)):
             yield f"{task.id}: `async def` makes a function that returns a coroutine, not a value: write `def` alone."

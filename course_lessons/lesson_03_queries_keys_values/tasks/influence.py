@@ -90,13 +90,13 @@ def _(draw):
     for key, (name, *_) in enumerate(FUNCTIONS):
         B, T, D = (int(draw.whole(low, high)) for low, high in ((1, 4), (2, 7), (3, 6)))
         x = draw.numbers(B, T, D) if B * T * D > 12 else draw.numbers(13 * D)[: B * T * D].reshape(B, T, D)
-        yield Case(f"{name}, {T} words", (Candidate(key), x))
+        yield Case(f"function: {name}; x: {T} words", (Candidate(key), x))
         T = int(draw.whole(3, 8))
         x = draw.numbers(2, T, 5)
         x[:, int(draw.whole(0, T))] = 0
-        yield Case(f"{name}, {T} words, one of them a zero vector", (Candidate(key), x))
-    yield Case("attention to all words, a single word", (Candidate(0), draw.numbers(3, 1, 5)))
-    yield Case("the word before, a single word", (Candidate(4), draw.numbers(2, 1, 7)))
+        yield Case(f"function: {name}; x: {T} words, one of them a zero vector", (Candidate(key), x))
+    yield Case("function: attention to all words; x: a single word", (Candidate(0), draw.numbers(3, 1, 5)))
+    yield Case("function: the word before; x: a single word", (Candidate(4), draw.numbers(2, 1, 7)))
 
 
 @task.property

@@ -219,6 +219,21 @@ def open_conflict(text: str) -> str:
     return f"Line {line} holds a mark of Git (`{conflict.group().strip()}`): two versions were merged and the conflict is still open."
 
 
+def line_it_breaks_off_at(text: str) -> int:
+    """Return the line in the middle of which a notebook's text ends, as after a disk that was full; 0 where it is whole or no notebook."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.lineno if text.lstrip().startswith("{") and _breaks_off(text, error) else 0
+    except (ValueError, RecursionError):
+        return 0
+    return 0
+
+
+def _breaks_off(text, error):
+    return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+
+
 def _why_not_json(text, error):
     if conflict := open_conflict(text):
         return f"{conflict} Choose one of them, see that JupyterLab opens it, and hand it in again."
@@ -229,7 +244,7 @@ def _why_not_json(text, error):
     if not text.lstrip().startswith(("{", "[")):
         what = "Python code" if PYTHON.search(text[:2000]) else "text"
         return f"This is {what}, not a notebook: hand in the .ipynb file as JupyterLab saves it."
-    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+    if _breaks_off(text, error):
         return f"The file breaks off in the middle, at line {error.lineno}: save the notebook and hand it in again."
     reason = error.msg[0].lower() + error.msg[1:]
     return f"The file is not the JSON of a notebook: line {error.lineno}, {reason}. Save it in JupyterLab and hand it in again."

@@ -286,7 +286,7 @@ class Grader:
         }
         common["note"] = _note(notebook.cells, name, answer.place, checked)
         if answer.state == "missing":
-            rename = likely_rename(notebook.cells, name, [n for names in names_by_lesson().values() for n in names])
+            rename = likely_rename(notebook.cells, name, names_by_lesson()[task.id[:2]])
             message = f"After the notebook has run there is no `{name}`."
             common["note"] = f"Perhaps it was renamed to `{rename}`." if rename else common["note"]
             return Verdict(task.id, "missing", message=message, **common)

@@ -126,6 +126,6 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".course-progress").forEach((place) => {
     const { lesson, of } = place.dataset;
     const passed = Object.entries(answers).filter(([id, kept]) => id.startsWith(`${lesson}.q`) && kept.state === "passed").length;
-    if (passed) place.textContent = `${passed} of ${of} questions answered`;
+    if (passed) place.textContent = `${passed} of ${of} questions right`;
   });
 });
