@@ -227,5 +227,5 @@ def test_fuzzed_inputs_tell_most_mistakes_from_right_answers(task):
     same = [answer for answer in CORRECT[task.id] if same_function(task, right, answer, 30)]
     fault = f"drawn inputs show {len(told)} of {len(task.mistakes)} mistakes to be wrong and {len(same)} of {len(CORRECT[task.id])} right answers to be right"
     assert len(told) > len(task.mistakes) / 2 and len(same) > len(CORRECT[task.id]) / 2, (
-        f"{fault}: if the inputs do not fit the task, `INPUTS` in right/ says what to draw"
+        f"{fault}: if the inputs do not fit the task, `INPUTS` in its file in correct_answers/ says what to draw"
     )
