@@ -2,10 +2,7 @@
 
 import functools
 import linecache
-import re
 import sys
-
-from correct_answers import exercises_of
 
 from course_utils.base.errors import CourseError
 from course_utils.checks import answer as judging
@@ -15,6 +12,7 @@ from course_utils.checks.changed_solution import refuse_undefined
 from course_utils.checks.judge import judge
 from course_utils.checks.running.contract import question
 from course_utils.checks.running.run import kind_of_answer, marked, run
+from course_utils.checks.solutions import imports_of
 
 # On a busy machine, too: time is tried in test_run.py.
 judge_answer = functools.partial(judging.judge_answer, seconds=60)
@@ -28,9 +26,8 @@ def solution_of(task_id):
 
 def answer_of(task_id, code, cell="<answer>"):
     """The answer that a cell holds, run below the imports of its lesson's exercises."""
-    imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
     space = {}
-    exec("\n".join(imports), space)
+    exec(imports_of(task_id), space)
     exec(compile(code, cell, "exec"), space)
     return space[TASKS[task_id].answer_name]
 

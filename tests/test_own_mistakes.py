@@ -11,7 +11,7 @@ from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
 from course_utils.checks.answer import judge_answer
 from course_utils.checks.changed_solution import changed
-from course_utils.checks.own_mistakes import add_own, function_of, packed, unpacked
+from course_utils.checks.own_mistakes import add_own, packed, unpacked
 from course_utils.commands import main
 from course_utils.grading.judging.notebook_grader import tasks_digest
 
@@ -195,9 +195,8 @@ def test_a_copy_without_solutions_holds_the_changed_ones(file, tmp_path, monkeyp
     own, _ = catalogue.own_mistakes()
     packed_one, reworded = unpacked(packed(catalogue.own_mistakes()))
     assert packed_one == own and not reworded.source
-    context, _ = function_of(catalogue.load("03.attention"), packed_one)(
-        *map(torch.ones, ((1, 2, 3), (1, 2, 3), (1, 2, 4)))
-    )
+    answer = catalogue.load("03.attention").function_from(packed_one.source, packed_one.name)
+    context, _ = answer(*map(torch.ones, ((1, 2, 3), (1, 2, 3), (1, 2, 4))))
     assert context.tolist() == torch.ones(1, 2, 4).tolist()
     with_them = tasks_digest.__wrapped__()
     file("")

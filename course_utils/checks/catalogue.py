@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import LESSONS, QUESTIONS, number_of
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question

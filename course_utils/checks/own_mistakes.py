@@ -23,7 +23,6 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import PUBLISHED, learners_folder
 from course_utils.checks.changed_solution import changed, refuse_undefined
-from course_utils.checks.solutions import function_from
 from course_utils.checks.task import Mistake, Task
 from course_utils.checks.task_text import sections
 
@@ -102,12 +101,7 @@ def add_own(task: Task, every: Iterable[Own]) -> None:
             )
         if own.name in known:
             place = known[own.name]
-            new = Mistake(own.name, own.sentence, function_of(task, own)) if own.source else None
+            new = Mistake(own.name, own.sentence, task.function_from(own.source, own.name)) if own.source else None
             task.mistakes[place] = new or task.mistakes[place].reworded(own.sentence)
         else:
-            task.mistakes.append(Mistake(own.name, own.sentence, function_of(task, own)))
-
-
-def function_of(task: Task, own: Own) -> Callable:
-    """Return the answer that a changed solution is."""
-    return function_from(own.source, task.answer_name, f"mistake {own.task} {own.name}", {})
+            task.mistakes.append(Mistake(own.name, own.sentence, task.function_from(own.source, own.name)))

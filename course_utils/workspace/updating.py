@@ -7,7 +7,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import chosen, course_of, number_of, remedy
-from course_utils.checks.task import count
+from course_utils.base.words import count
 from course_utils.learner import state
 from course_utils.workspace import copies
 from course_utils.workspace.merging import answered, asked, merge

@@ -48,7 +48,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import number_of
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.checks import catalogue
 from course_utils.grading.ingest.written_answers import Written
 
