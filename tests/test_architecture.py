@@ -35,7 +35,7 @@ FILES = sorted(
     path
     for package in PACKAGES
     for path in (PACKAGE.parent / package).rglob("*.py")
-    if name(path) not in FACE and path.parent.name != "correct_answers" and path.name not in NOTEBOOKS
+    if name(path) not in FACE and path.parent.name != "alternative_solutions" and path.name not in NOTEBOOKS
 )
 PAGES = sorted(path for file in NOTEBOOKS for path in PACKAGE.with_name(LESSONS).glob(f"*/{file}"))
 

@@ -12,7 +12,7 @@ from course_utils import check, play
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.learner import notebook

@@ -13,7 +13,7 @@ from repository import ROOT
 from tasks import TASKS, assert_mistakes_can_be_made
 
 from course_utils.base.errors import CourseError
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.task import Task
 from course_utils.checks.task_text import read_task_text
 from course_utils.grading.handing_out.package import package
@@ -168,7 +168,7 @@ def test_a_function_without_a_section_is_refused(declare):
 WRONG = """
 import torch
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 
 def attention(query, key, value, mask=None):
     scores = query @ key.mT / query.shape[-1] ** 0.5

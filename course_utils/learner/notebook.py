@@ -11,7 +11,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.paths import chosen
 from course_utils.base.progress_bar import shown_while_waiting
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import Report, framed, headline, with_code
 from course_utils.checks.running.isolated_state import warnings_stay_warnings
@@ -154,7 +154,7 @@ def _change_entry(task_id, alter, keep):
 def _count_attempt(entry, reached, cell=""):
     entry["state"] = reached
     if cell:
-        entry["cell"] = state.digest(cell)
+        entry["cell"] = state.answer_digest(cell)
     entry["passed"] = entry.get("passed", False) or reached == "passed"
     entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted")
 
