@@ -69,11 +69,7 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
     monkeypatch.setattr(state, "_in_memory", {})
     monkeypatch.setattr(history, "_ran", [])
-    monkeypatch.setattr(notebook, "_last_checked", [])
-    monkeypatch.setattr(notebook, "_last_tried", [])
-    monkeypatch.setattr(notebook, "_took", {})
-    monkeypatch.setattr(notebook, "_failed", {})
-    monkeypatch.setattr(notebook, "_guesses", {})
+    monkeypatch.setattr(notebook, "session", notebook.Session())
     return tmp_path
 
 

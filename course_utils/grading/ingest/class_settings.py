@@ -143,18 +143,18 @@ def _settings(plain):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_value_text(content)}.")
         if section not in ("points", "written"):
             _must_hold_only(f"[{section}]", content, FORM[section])
-    points, time, late, solutions, canvas, reference, hazards, limits, written = (plain.get(name, {}) for name in FORM)
-    known, zone = known_ids(), _zone(time)
+    sections = {name: plain.get(name, {}) for name in FORM}
+    known, zone = known_ids(), _zone(sections["time"])
     return Settings(
-        **_points(points, known),
+        **_points(sections["points"], known),
         zone=zone,
-        **_late(late, zone),
-        **_solutions(solutions, zone),
-        **_canvas(canvas),
-        **_reference(reference),
-        **_hazards(hazards),
-        limits=_limits(limits),
-        written=_written(written, known),
+        **_late(sections["late"], zone),
+        **_solutions(sections["solutions"], zone),
+        **_canvas(sections["canvas"]),
+        **_reference(sections["reference"]),
+        **_hazards(sections["hazards"]),
+        limits=_limits(sections["limits"]),
+        written=_written(sections["written"], known),
     )
 
 

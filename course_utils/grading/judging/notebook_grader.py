@@ -225,10 +225,17 @@ class Grader:
             *_unoffered_imports(code, notebook.lesson),
         )
         return Result(
-            key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
-            tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
-            notebook.requests, noticed,
-        )  # fmt: skip
+            key=key,
+            student=found.student,
+            file=found.file,
+            lesson=notebook.lesson,
+            remarks=(*remarks, *failed),
+            suspicions=tuple(dict.fromkeys(suspicions)),
+            verdicts=(*verdicts, *in_words),
+            seconds=round(time.monotonic() - began, 3),
+            requests=notebook.requests,
+            noticed=noticed,
+        )
 
     def _results(self, notebook):
         """Return the cells that failed, the verdicts, and anything suspicious about them."""
@@ -254,15 +261,15 @@ class Grader:
         checked, _ = last_check(cells, task.id, name)
         places = {checked, *definitions(cells, name)[-1:], len(cells) - 1}
         return AnswerRequest(
-            task.id,
-            name,
-            task.answer_kinds,
-            prepared.packed,
-            prepared.candidates,
-            task.offers,
-            tuple(sorted(place for place in places if place >= max(checked, 0))),
-            checked,
-            prepared.rerun,
+            task=task.id,
+            name=name,
+            kinds=task.answer_kinds,
+            cases=prepared.packed,
+            candidate=prepared.candidates,
+            offers=task.offers,
+            places=tuple(sorted(place for place in places if place >= max(checked, 0))),
+            checked=checked,
+            rerun=prepared.rerun,
         )
 
     def _prepared(self, task):
