@@ -19,7 +19,7 @@ from measuring import machine, read_options, spread
 
 from course_utils.base import trees
 from course_utils.checks import catalogue
-from course_utils.checks.answer import expected_on, judge_answer
+from course_utils.checks.judge_answer import expected_on, judge_answer
 
 MEDIAN_TASK, SLOWEST_TASK, IMPORT = 0.3, 1.0, 0.3  # seconds
 

@@ -23,7 +23,7 @@ import venv
 from collections import Counter
 from pathlib import Path
 
-from course_utils.authoring import test_impact
+from course_utils.authoring import impact
 from course_utils.authoring.testing import NBVAL, NOTEBOOKS_ALONE, RUN_BY_NBVAL, TESTS
 from course_utils.base.environment import tomllib
 
@@ -68,7 +68,7 @@ class Copy:
 
     def fails(self, *arguments, names=None, extra=None):
         """Run pytest and return the first test that fails, or None."""
-        tests = test_impact.as_variable(names) if names else {}
+        tests = impact.as_variable(names) if names else {}
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(self.root), **tests, **(extra or {})}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         options = ("-x", "-q", "-p", "no:cacheprovider", "--tb=no")
@@ -99,7 +99,7 @@ def find(copy, fault, names):
         if by := copy.fails(known, *TESTS[2:]):
             return search(copy, fault, names), by
     usual = search(copy, fault, names)
-    return usual, usual or copy.fails(*TESTS, *REST, "-p", test_impact.__name__, *TWO, names=names)
+    return usual, usual or copy.fails(*TESTS, *REST, "-p", impact.__name__, *TWO, names=names)
 
 
 def search(copy, fault, names):
@@ -107,9 +107,9 @@ def search(copy, fault, names):
     # After a change to the package, every notebook is stale until it is built again, with the fault in it: this finds nothing.
     if not any(name.startswith("course_utils/") for name in names) and (by := copy.stale()):
         return by
-    if by := copy.fails(*TESTS, *USUAL, "-p", test_impact.__name__, *TWO, names=names):
+    if by := copy.fails(*TESTS, *USUAL, "-p", impact.__name__, *TWO, names=names):
         return by
-    notebooks = test_impact.notebooks(copy.root, names, RUN_BY_NBVAL)
+    notebooks = impact.notebooks(copy.root, names, RUN_BY_NBVAL)
     if not notebooks or not (by := copy.fails(*notebooks, *NBVAL, *TWO, extra=NOTEBOOKS_ALONE)):
         return None
     copy.restore()

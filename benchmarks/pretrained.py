@@ -17,7 +17,8 @@ from pathlib import Path
 import torch
 
 from course_utils.base.files import write
-from course_utils.models.serialization import PRETRAINED, load_model, save_model
+from course_utils.base.paths import PRETRAINED
+from course_utils.models.serialization import load_model, save_model
 from course_utils.training.corpus import load_pairs
 from course_utils.training.settings import make_settings
 from course_utils.translation.scores import bleu, chrf

@@ -18,10 +18,11 @@ import torch.nn.functional as F
 from measuring import fill, jobs, read_options, timed
 
 from course_utils.base.files import write
+from course_utils.base.paths import PRETRAINED
 from course_utils.data.measured import measured_once
 from course_utils.data.shakespeare import CHARACTERS, ENDS, load_shakespeare
 from course_utils.models.gpt import GPT, Recurrent, bits, fit
-from course_utils.models.serialization import PRETRAINED, load_pretrained, save_model
+from course_utils.models.serialization import load_pretrained, save_model
 from course_utils.training.optimizer import Optimizer, schedule
 from course_utils.training.run_folder import describe_environment
 

@@ -12,8 +12,8 @@ def part_of(path: Path) -> str:
     """Return the part of the course that a file belongs to; a lesson's files are told apart by what they are for."""
     if path.parts[0] != "course_lessons":
         return "/".join(path.parts[: 2 if path.parts[0] == "course_utils" else 1])
-    if "correct_answers" in path.parts:
-        return "lessons: correct answers"
+    if "alternative_solutions" in path.parts:
+        return "lessons: alternative solutions"
     return {
         "lesson.py": "lessons: pages",
         "exercises.py": "lessons: exercises",

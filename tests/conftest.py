@@ -69,11 +69,7 @@ def course_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
     monkeypatch.setattr(state, "_in_memory", {})
     monkeypatch.setattr(history, "_ran", [])
-    monkeypatch.setattr(notebook, "_last_checked", [])
-    monkeypatch.setattr(notebook, "_last_tried", [])
-    monkeypatch.setattr(notebook, "_took", {})
-    monkeypatch.setattr(notebook, "_failed", {})
-    monkeypatch.setattr(notebook, "_guesses", {})
+    monkeypatch.setattr(notebook, "session", notebook.Session())
     return tmp_path
 
 
@@ -117,8 +113,8 @@ def make_grader(sandbox):
     from course_utils.grading.judging.budget import Limits
     from course_utils.grading.judging.notebook_grader import Grader
 
-    def make(seed, limits=Limits(), questions=None):  # noqa: B008
-        made = Grader(seed, sandbox.layers, limits, questions=questions)
+    def make(seed, limits=Limits(), options_seed=None):  # noqa: B008
+        made = Grader(seed, sandbox.layers, limits, options_seed=options_seed)
         made.sandbox, sandbox.limits = sandbox, limits
         return made
 
@@ -131,7 +127,7 @@ def graded_here(make_grader, monkeypatch):
     from course_utils.grading.judging import pool
 
     def grade_all(found, plan, workers):
-        grader = make_grader(plan.seed, plan.limits, plan.questions)
+        grader = make_grader(plan.seed, plan.limits, plan.options_seed)
         return (grader.grade(*each) for each in found)
 
     monkeypatch.setattr(pool, "grade_all", grade_all)

@@ -1,7 +1,7 @@
 """Random inputs for a task, beside its own cases: drawn by the names of its arguments and the letters of their shapes.
 
 A size runs from 1 to 6, so that two of them may coincide, and some numbers are exactly 0. What a name says to every task stands
-in BY_NAME below. What one task alone needs is in its file in `correct_answers/`, as functions of the `draw` made here:
+in BY_NAME below. What one task alone needs is in its file in `alternative_solutions/`, as functions of the `draw` made here:
 
     SIZES = {"D": lambda draw: 2 * draw.randint(1, 3)}              what a letter stands for
     INPUTS = {"k": lambda draw: draw.randint(1, draw.size("N"))}    what an argument is
@@ -12,7 +12,7 @@ import random
 from math import prod
 
 import torch
-from correct_answers import HELD
+from alternative_solutions import HELD
 
 
 def can_be_drawn(task):

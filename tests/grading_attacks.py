@@ -112,7 +112,7 @@ patched("Tensor.__le__", "torch.Tensor.__le__ = lambda self, other: torch.ones(s
 patched("the comparison", "import course_utils.checks.compare as c\nc._in_tensor = lambda *a: None")
 patched(
     "the judge",
-    "import course_utils.checks.answer as n\nfrom course_utils.checks.report import Report\n"
+    "import course_utils.checks.judge_answer as n\nfrom course_utils.checks.report import Report\n"
     "n.judge = lambda task, *rest, **named: Report(task, 'passed')",
 )
 patched("the report", "from course_utils.checks.report import Report\nReport.state = property(lambda s: 'passed', lambda s, v: None)")
@@ -198,7 +198,7 @@ stolen("the tasks' source", BY_PATH + "def steal(name):\n    file = lessons() + 
 stolen("the tasks' source, by descriptor", BY_PATH + "def steal(name):\n    d = os.open(lessons(), os.O_RDONLY | os.O_DIRECTORY)\n    f = os.open('lesson_03_queries_keys_values/tasks/' + name + '.py', os.O_RDONLY, dir_fd=d)\n    return made(os.read(f, 10**6), 'task', lessons() + '/lesson_03_queries_keys_values/tasks/' + name + '.py').oracle_function")
 stolen("the compiled tasks", BY_PATH + "import marshal\ndef steal(name):\n    code = marshal.loads(open(PLACES['compiled'] + '/' + name + '.pyc', 'rb').read()[16:])\n    space = {'__name__': 'made'}\n    exec(code, space)\n    return space['task'].oracle_function")
 stolen("the repository's solutions", BY_PATH + "import glob, re\ndef steal(name):\n    text = open(glob.glob(PLACES['repository'] + '/course_lessons/lesson_03_*/exercises.py')[0]).read()\n    code = re.search(rf'^def {name}\\(.*?(?=^\\S)', text, re.M | re.S).group()\n    return made('import torch\\nfrom torch import Tensor\\n' + code, name)")
-stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import correct_answers\n    return correct_answers.CORRECT['03.' + name][0]")
+stolen("the repository's tests", BY_PATH + "import sys\ndef steal(name):\n    sys.path.insert(0, PLACES['repository'] + '/tests')\n    import alternative_solutions\n    return alternative_solutions.CORRECT['03.' + name][0]")
 stolen("another's notebook", "import json\ndef steal(name):\n    space = {}\n    exec(''.join(c['source'] + '\\n' for c in json.load(open(PLACES['other']))['cells']), space)\n    return space[name]")
 
 # A learner's test that passes by other means than testing
@@ -838,7 +838,7 @@ def naive_grade(path):
     import types
 
     from course_utils.checks import catalogue
-    from course_utils.checks.answer import expected_on, judge_answer
+    from course_utils.checks.judge_answer import expected_on, judge_answer
 
     expected_on.cache_clear()  # what this process has judged before it was forked, an attack cannot alter
     with open(path, encoding="utf-8") as file:
@@ -978,7 +978,7 @@ def naive(names):
     import torch
 
     from course_utils.checks import catalogue
-    from course_utils.checks.answer import judge_answer
+    from course_utils.checks.judge_answer import judge_answer
 
     torch.set_num_threads(1)
     for task in catalogue.by_lesson()["03"]:

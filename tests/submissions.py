@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from course_utils.checks.running.contract import pack, question
+from course_utils.checks.running.contract import pack, without_labels
 from course_utils.grading.judging.candidates import Candidates, isolated_rerun
 from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
 from course_utils.grading.sandbox import policy
@@ -42,5 +42,5 @@ def wanted(task, cases, ask=None, offers=()):
     """Return what is wanted of the sandbox for one task; `ask` answers for the candidates in place of the usual one."""
     rerun = IsolatedRerun() if ask else isolated_rerun(task, cases)
     ask = ask or (Candidates(task, cases) if task.candidates else None)
-    asked = pack(list(map(question, cases)))
+    asked = pack(list(map(without_labels, cases)))
     return AnswerRequest(task.id, task.answer_name, task.answer_kinds, asked, ask, (*task.offers, *offers), rerun=rerun)

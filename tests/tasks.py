@@ -2,19 +2,17 @@
 
 import functools
 import linecache
-import re
 import sys
 
-from correct_answers import exercises_of
-
 from course_utils.base.errors import CourseError
-from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
+from course_utils.checks import judge_answer as judging
 from course_utils.checks.catalogue import solutions
 from course_utils.checks.changed_solution import refuse_undefined
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import question
+from course_utils.checks.running.contract import without_labels
 from course_utils.checks.running.run import kind_of_answer, marked, run
+from course_utils.checks.solutions import imports_of
 
 # On a busy machine, too: time is tried in test_run.py.
 judge_answer = functools.partial(judging.judge_answer, seconds=60)
@@ -28,9 +26,8 @@ def solution_of(task_id):
 
 def answer_of(task_id, code, cell="<answer>"):
     """The answer that a cell holds, run below the imports of its lesson's exercises."""
-    imports = re.findall(r"^(?:from|import) .*$", exercises_of(task_id[:2]), re.MULTILINE)
     space = {}
-    exec("\n".join(imports), space)
+    exec(imports_of(task_id), space)
     exec(compile(code, cell, "exec"), space)
     return space[TASKS[task_id].answer_name]
 
@@ -49,7 +46,7 @@ def judge_briefly(task, answer, expected, seconds=60):
     """The report on an answer, without the search for a relation to the right values, which takes long."""
     if kind_of_answer(answer)[0] not in task.answer_kinds:
         return judge_answer(task, answer)
-    outcomes = run(answer, list(map(question, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
+    outcomes = run(answer, list(map(without_labels, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
     return judge(task, expected.cases, outcomes, expected, explaining=False)
 
 

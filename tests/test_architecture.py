@@ -35,8 +35,9 @@ FILES = sorted(
     path
     for package in PACKAGES
     for path in (PACKAGE.parent / package).rglob("*.py")
-    if name(path) not in FACE and path.parent.name != "correct_answers" and path.name not in NOTEBOOKS
+    if name(path) not in FACE and path.parent.name != "alternative_solutions" and path.name not in NOTEBOOKS
 )
+PAGES = sorted(path for file in NOTEBOOKS for path in PACKAGE.with_name(LESSONS).glob(f"*/{file}"))
 
 
 def layer(path):
@@ -50,7 +51,7 @@ def layer(path):
 def arrows():
     """Each file with the files that it imports, also inside functions."""
     found = {}
-    for path in FILES:
+    for path in (*FILES, *PAGES):
         package = path.parent.relative_to(PACKAGE.parent).parts
         others = imported(PACKAGE.parent, path.read_text(encoding="utf-8"), package)
         found[path] = others - {path, *(PACKAGE.parent / package / "__init__.py" for package in PACKAGES)}
@@ -75,9 +76,8 @@ def test_a_lesson_is_imported_by_no_other_lesson_and_no_package():
 
 
 def test_notebooks_import_nothing_private():
-    sources = [path for file in NOTEBOOKS for path in PACKAGE.with_name(LESSONS).glob(f"*/{file}")]
-    assert len(sources) > 40
-    for path in sources:
+    assert len(PAGES) > 40
+    for path in PAGES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         imports = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
         private = [line for line in imports if re.search(r"[ .]_\w", line)]

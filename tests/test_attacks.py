@@ -15,9 +15,9 @@ import torch.nn.functional as F
 from tasks import TASKS, judge_briefly, solution_of
 from torch import nn
 
-from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import Failure, Outcome, question
+from course_utils.checks.judge_answer import expected_on, judge_answer
+from course_utils.checks.running.contract import Failure, Outcome, without_labels
 from course_utils.checks.running.run import run
 from course_utils.learner import notebook
 from course_utils.models import attention as reference
@@ -669,7 +669,7 @@ def test_a_damaged_file_is_set_aside(content, course_folder, capsys):
 def test_a_reply_that_stops_at_an_unusual_input_earns_nothing(task_id):
     """The reply is forged and ends with an error that no answer raised: the inputs after it count as wrong."""
     task, expected = TASKS[task_id], expected_on(TASKS[task_id], 0)
-    outcomes = run(solution_of(task_id), list(map(question, expected.cases)), 60, task.candidate)
+    outcomes = run(solution_of(task_id), list(map(without_labels, expected.cases)), 60, task.candidate)
     stop = Outcome("error", failure=Failure("ValueError", "made up"))
     assert judge(task, expected.cases, outcomes, expected).state == "passed"
     for place, case in enumerate(expected.cases[:-1]):

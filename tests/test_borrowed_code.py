@@ -11,7 +11,7 @@ import pytest
 import sampling
 
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging.budget import Limits

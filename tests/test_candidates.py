@@ -10,10 +10,10 @@ import sampling
 import torch
 from submissions import needs_sandbox, wanted
 
-from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.catalogue import tasks_of
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import Candidate, question
+from course_utils.checks.judge_answer import expected_on, judge_answer
+from course_utils.checks.running.contract import Candidate, without_labels
 from course_utils.grading.judging.candidates import isolated_rerun
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
@@ -86,7 +86,7 @@ def test_a_test_missing_only_rare_candidates_passes_with_remark(task):
 @pytest.mark.parametrize("task", RARER, ids=lambda task: task.id)
 def test_rarer_candidates_cannot_be_told_by_inputs_or_place(task):
     cases = task.make_cases(0)
-    assert not any(asked.edge or asked.hazard or asked.name for asked in map(question, cases))
+    assert not any(asked.edge or asked.hazard or asked.name for asked in map(without_labels, cases))
     last = [case.edge for seed in range(5) for case in task.make_cases(seed)[-1:]]
     assert not all(last), "they come last with every seed"
 

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from tasks import TASKS, altered, judge_briefly, solution_of
 
-from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.first_failure import first_failure
+from course_utils.checks.judge_answer import expected_on, judge_answer
 
 
 def report_on(task_id, answer):

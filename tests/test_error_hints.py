@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from tasks import TASKS, altered
 
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.error_hints import IN_OTHER_WORDS, hints_for_error
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.running.contract import Case, Failure
 from course_utils.checks.running.run import run
 

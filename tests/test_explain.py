@@ -10,9 +10,9 @@ from tasks import TASKS, solution_of
 
 from course_utils.base import trees
 from course_utils.checks import explain
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.relations.factors import formulas, sizes_of
 from course_utils.checks.relations.result_changes import axis_names
 from course_utils.checks.running.contract import Case, is_float

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import pytest
 import sampling
-from correct_answers import CORRECT, FILES, exercises_of
+from alternative_solutions import CORRECT, FILES, exercises_of
 from submissions import wanted
 from tasks import TASKS
 

@@ -17,7 +17,7 @@ import pytest
 import sampling
 import timeouts
 import torch
-from correct_answers import exercises_of
+from alternative_solutions import exercises_of
 from lesson_03_tasks import FOUR, states
 from submissions import ATTENTION, CAUSAL, PADDING, grades, needs_sandbox, notebook
 from tasks import solution_of
@@ -27,8 +27,8 @@ from course_utils.base.errors import CourseError
 from course_utils.base.imports import PACKAGES
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue, explain, judge
-from course_utils.checks.answer import judge_answer
-from course_utils.checks.running.contract import Case, Outcome, pack, question, unpack
+from course_utils.checks.judge_answer import judge_answer
+from course_utils.checks.running.contract import Case, Outcome, pack, unpack, without_labels
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import run
 from course_utils.checks.task import Task
@@ -60,7 +60,7 @@ LESSON_04 = "def dot(state, hidden):\n    return 0\n"
 
 @pytest.fixture(scope="module")
 def grader(make_grader):
-    return make_grader(2**100, questions=7)
+    return make_grader(2**100, options_seed=7)
 
 
 @pytest.fixture
@@ -334,7 +334,7 @@ def test_the_seed_of_questions_decides_on_what_is_graded_again(tmp_path):
     path = tmp_path / "03.ipynb"
     path.write_text(notebook(CAUSAL))
     found = Found("ada", path, "03.ipynb")
-    keys = {result_key(found, SEED, budget.Limits(), questions=questions) for questions in (None, 7, 8)}
+    keys = {result_key(found, SEED, budget.Limits(), options_seed=seed) for seed in (None, 7, 8)}
     assert len(keys) == 3
 
 
@@ -508,7 +508,7 @@ def test_every_ordinary_case_changes_with_the_seed(task_id):
     for seed in range(2**100, 2**100 + 8):
         ordinary = [case for case in task.make_cases(seed) if not case.edge and not case.raises]
         for place, case in enumerate(ordinary):
-            inputs.setdefault(place, []).append((pack(question(case)), case.name))
+            inputs.setdefault(place, []).append((pack(without_labels(case)), case.name))
     fixed = [came[0][1] for came in inputs.values() if len({what for what, _ in came}) == 1]
     assert not fixed, f"{task_id} asks the same in each grading: {fixed}"
 

@@ -24,9 +24,9 @@ from tasks import as_answer
 
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.catalogue import solutions
 from course_utils.checks.compare import KINDS
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson

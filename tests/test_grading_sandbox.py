@@ -16,7 +16,7 @@ from course_utils import commands
 from course_utils.checks import catalogue
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import Callback, Candidate, Case, pack, question
+from course_utils.checks.running.contract import Callback, Candidate, Case, pack, without_labels
 from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Task
 from course_utils.grading.ingest.submissions import Found
@@ -32,7 +32,7 @@ PADDING, CAUSAL = (f"import torch\n{code}" for code in (submissions.PADDING, sub
 
 @pytest.fixture(scope="module")
 def grader(make_grader):
-    return make_grader(7, questions=7)
+    return make_grader(7, options_seed=7)
 
 
 @pytest.fixture
@@ -398,7 +398,7 @@ def test_a_test_of_searches_gets_its_verdict_with_few_requests():
             space = {}
             exec(MADE_UP_STEP + cell, space)
             ours = run(
-                space["catch_wrong_beam"], list(map(question, cases)), 30, lambda key: marked(task.candidate(key))
+                space["catch_wrong_beam"], list(map(without_labels, cases)), 30, lambda key: marked(task.candidate(key))
             )
             assert [(o.value, o.unstable) for o in answer.outcomes] == [(o.value, o.unstable) for o in ours], name
             reports = [judge(task, cases, outcomes, expected) for outcomes in (answer.outcomes, ours)]

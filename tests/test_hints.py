@@ -1,6 +1,6 @@
 """The ladder of hints: an idea, an example worked on paper with numbers that are right, pseudocode.
 
-Where the numbers are a solution's results on tensors, a task's file in `correct_answers/` says so in WORKED; other results are in EXAMPLES here.
+Where the numbers are a solution's results on tensors, a task's file in `alternative_solutions/` says so in WORKED; other results are in EXAMPLES here.
 """
 
 import builtins
@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 import torch
-from correct_answers import HELD, exercises_of
+from alternative_solutions import HELD, exercises_of
 from tasks import TASKS, solution_of
 
 LN3 = math.log(3)

@@ -12,7 +12,7 @@ from course_utils import check, play
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.running.contract import Case
 from course_utils.checks.task import Task
 from course_utils.learner import notebook
@@ -124,7 +124,7 @@ def test_a_gradient_that_is_wrong_is_shown():
 def test_an_answer_that_was_mended_is_taken_up_and_ends_the_game(shell):
     in_a_cell(shell, "from course_utils import check, play\ndef softmax(scores, temperature=1.0):\n    return scores")
     in_a_cell(shell, 'report = check("02.softmax", softmax)')
-    task, answer, case = notebook._failed["02.softmax"]
+    task, answer, case = notebook.session.failed["02.softmax"]
     box = InputExplorer(task, answer, case)
     assert box.message.startswith("✗")
     in_a_cell(shell, "def softmax(scores, temperature=1.0):\n    return (scores / temperature).softmax(-1)")

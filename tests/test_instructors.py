@@ -530,7 +530,7 @@ def test_solutions_are_left_out_until_their_time_has_come(tmp_path, in_the_cours
     with zipfile.ZipFile(folder / "attention-course.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     assert not [
-        name for name in held if "_exercises.py" in name or "/correct_answers/" in name or "__pycache__" in name
+        name for name in held if "_exercises.py" in name or "/alternative_solutions/" in name or "__pycache__" in name
     ]
     own = json.loads(held["attention-course/course_lessons/solutions.json"])
     assert set(own) == set(solutions()) and set(own.values()) == {

@@ -11,11 +11,11 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from correct_answers import exercises_of
+from alternative_solutions import exercises_of
 from tasks import TASKS
 
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.catalogue import solutions
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.learner.notebook import check
 

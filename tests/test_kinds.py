@@ -13,10 +13,10 @@ import torch
 
 import course_lessons
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.judge import judge
-from course_utils.checks.running.contract import pack, question
+from course_utils.checks.judge_answer import judge_answer
+from course_utils.checks.running.contract import pack, without_labels
 from course_utils.checks.running.run import run
 from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import Candidates
@@ -360,7 +360,7 @@ def graded(sandbox, cells, names, seed=2**40 + 1):
             name,
             TASKS[name].answer_name,
             TASKS[name].answer_kinds,
-            pack(list(map(question, known[name].cases))),
+            pack(list(map(without_labels, known[name].cases))),
             Candidates(TASKS[name], known[name].cases) if TASKS[name].candidates else None,
             TASKS[name].offers,
         )

@@ -14,10 +14,10 @@ import torch.nn.functional as F
 from tasks import TASKS, altered, solution_of
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.error_hints import IN_OTHER_WORDS
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Baseline, evaluator_of
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.models import attention
 
 

@@ -17,13 +17,13 @@ import fuzzing
 import pytest
 import sampling
 import torch
-from correct_answers import CORRECT
+from alternative_solutions import CORRECT
 from filelock import FileLock
 from tasks import TASKS, judge_briefly, solution_of, solutions
 
 from course_utils.checks import explain
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.expected import Expected, canonicalised
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.match_mistake import agree_in_value
 from course_utils.checks.running.contract import Case, in_precision
 from course_utils.checks.running.run import marked, run
@@ -227,5 +227,5 @@ def test_fuzzed_inputs_tell_most_mistakes_from_right_answers(task):
     same = [answer for answer in CORRECT[task.id] if same_function(task, right, answer, 30)]
     fault = f"drawn inputs show {len(told)} of {len(task.mistakes)} mistakes to be wrong and {len(same)} of {len(CORRECT[task.id])} right answers to be right"
     assert len(told) > len(task.mistakes) / 2 and len(same) > len(CORRECT[task.id]) / 2, (
-        f"{fault}: if the inputs do not fit the task, `INPUTS` in right/ says what to draw"
+        f"{fault}: if the inputs do not fit the task, `INPUTS` in its file in alternative_solutions/ says what to draw"
     )

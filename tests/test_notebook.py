@@ -18,7 +18,7 @@ import course_utils
 from course_utils import check, hint, predict, progress, reveal, solution
 from course_utils.base.paths import learners_folder
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.report import in_text, side_by_side
 from course_utils.commands.lab import STARTUP
 from course_utils.learner import history, notebook, state

@@ -103,7 +103,7 @@ def test_conda_installs_the_same_pins():
 def test_the_wheel_holds_every_file_of_the_course_and_no_tests(tmp_path):
     names = zipfile.ZipFile(build_wheel(tmp_path)).namelist()
     files = {path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*") if path.is_file()}
-    left_out = (".", "__pycache__", "correct_answers")  # correct answers in other styles are for the tests
+    left_out = (".", "__pycache__", "alternative_solutions")  # correct answers in other styles are for the tests
     kept = {path.as_posix() for path in files if not any(part.startswith(left_out) for part in path.parts)}
     published = {name.removeprefix(PUBLISHED) for name in names if name.startswith(PUBLISHED)}
     assert kept == {name for name in names if name.startswith(PACKAGES)} - {PUBLISHED + name for name in published}

@@ -11,13 +11,13 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
-from correct_answers import LESSONS, exercises_of
+from alternative_solutions import LESSONS, exercises_of
 from tasks import TASKS, solution_of
 from torch import nn
 from torch.func import functional_call
 
 from course_lessons.lesson_14_glimpses.tasks import glimpse
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.running.contract import in_precision
 from course_utils.data import stories
 from course_utils.models import experts, glimpses, memory, snail, variants

@@ -17,8 +17,8 @@ import pytest
 import torch
 from tasks import TASKS
 
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.judge import judge
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.running import contract, limit
 from course_utils.checks.running.contract import (
     Candidate,
@@ -28,8 +28,8 @@ from course_utils.checks.running.contract import (
     Outcome,
     Stream,
     pack,
-    question,
     unpack,
+    without_labels,
 )
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.limit import TimeIsUp
@@ -275,7 +275,7 @@ def test_a_candidate_does_not_tell_what_it_is():
     task = TASKS["03.catch_wrong_attention"]
     keys = [[case.args[0].key for case in task.make_cases(seed)] for seed in range(2)]
     assert keys[0] != keys[1] and min(keys[0]) > len(task.candidates)
-    assert question(task.make_cases(0)[0]).name == ""
+    assert without_labels(task.make_cases(0)[0]).name == ""
 
     def reads_names(candidate):
         return any("right" in str(frame.f_locals.get("case", "")) for frame in frames())

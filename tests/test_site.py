@@ -23,13 +23,13 @@ from test_browser import FLAGS, PATIENCE, axe, playwright
 from course_utils import commands
 from course_utils.authoring.links import is_placeholder, redirect_links
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import file_of, names_in, number_of
+from course_utils.base.paths import PRETRAINED, file_of, names_in, number_of
 from course_utils.checks import catalogue
 from course_utils.checks.report import with_code
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
 from course_utils.models.head_ablation import weights_of_heads
-from course_utils.models.serialization import PRETRAINED, load_pretrained
+from course_utils.models.serialization import load_pretrained
 from course_utils.translation.out_of_vocabulary import MANY, in_small_letters, small_start, straight, warnings_of
 from course_utils.translation.search import translate_all
 

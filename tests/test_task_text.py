@@ -14,7 +14,7 @@ from tasks import TASKS, assert_mistakes_can_be_made
 
 from course_lessons.shared import candidate_tests
 from course_utils.base.errors import CourseError
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.task import Task
 from course_utils.checks.task_text import read_task_text
 from course_utils.grading.handing_out.package import package
@@ -196,7 +196,7 @@ def test_checks_to_leave_out_need_sections_of_two_paragraphs(declare, text):
 WRONG = """
 import torch
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 
 def attention(query, key, value, mask=None):
     scores = query @ key.mT / query.shape[-1] ** 0.5

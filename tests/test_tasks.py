@@ -7,13 +7,13 @@ import re
 import pytest
 import sampling
 import torch
-from correct_answers import CORRECT
+from alternative_solutions import CORRECT
 from tasks import TASKS, answer_of, as_answer, assert_mistakes_can_be_made, judge_answer, judge_briefly, solution_of
 
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
-from course_utils.checks import answer as judging
 from course_utils.checks import catalogue
+from course_utils.checks import judge_answer as judging
 from course_utils.checks.catalogue import solutions
 from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
@@ -21,7 +21,7 @@ from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.reference_trace import run_trace
 from course_utils.checks.running.contract import holds_float64
 from course_utils.checks.running.run import run
-from course_utils.checks.try_own_mistakes import equal_mistakes
+from course_utils.checks.try_instructor_mistakes import equal_mistakes
 from course_utils.models import variants
 
 

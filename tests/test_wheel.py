@@ -123,7 +123,7 @@ def test_a_damaged_installation_is_told_how_to_mend_it(folder, installed):
 
 def test_students_without_solutions_get_no_notebook_of_the_wheel(installed):
     code = installed.parents[1] / "course_lessons/lesson_02_weighted_sums"
-    for name in ("lesson.py", "exercises.py", "correct_answers/softmax.py"):
+    for name in ("lesson.py", "exercises.py", "alternative_solutions/softmax.py"):
         (code / name).parent.mkdir(parents=True, exist_ok=True)
         (code / name).write_text("1")
     archive = zipfile.ZipFile(io.BytesIO(package.package(installed, "Later.")))
@@ -256,9 +256,7 @@ def test_a_wheel_leads_to_a_grade_without_a_clone(tmp_path):
     made.course("release", "02", "--settings", "class.toml")
     archive = zipfile.ZipFile(made.folder / "released" / SUMS / "attention-course.zip")
     assert "attention-course/pyproject.toml" in archive.namelist()
-    assert not [
-        name for name in archive.namelist() if re.search("published|/correct_answers/|_exercises.py|solutions/", name)
-    ]
+    assert not [name for name in archive.namelist() if re.search("published|_exercises.py|solutions/", name)]
     (made.folder / "submissions" / "ada").mkdir(parents=True)
     shutil.copy(handed_in, made.folder / "submissions" / "ada")
     made.course("grade", "submissions", "--out", "results", "--lessons", "02", "--workers", "1")

@@ -322,7 +322,7 @@ def cells_of(*texts):
     ],
 )
 def test_merge_keeps_own_cells_takes_new_ones_and_notes_both(own, base, new, expected):
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of(*base.split())}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of(*base.split())}
     merged = merge(cells_of(*own.split()), known, cells_of(*new.split()))
     texts = [
         {NOTE: "NOTE", DELETED: "DELETED"}.get((line := cell["source"].split("\n")[0]), line) for cell in merged.cells
@@ -332,9 +332,9 @@ def test_merge_keeps_own_cells_takes_new_ones_and_notes_both(own, base, new, exp
 
 
 def test_notes_of_earlier_updates_do_not_count_as_learners_cells():
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of("a", "b", "c")}
     first = merge(cells_of("a", "bX", "c"), known, cells_of("a", "n", "c"))
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "n", "c")}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of("a", "n", "c")}
     again = merge(first.cells, known, cells_of("a", "n", "m"))
     assert first.kept == 1 and first.notes[NOTES[0]] == 1
     assert again.kept == 2  # their version, and the course's, whose id it has taken
@@ -342,11 +342,11 @@ def test_notes_of_earlier_updates_do_not_count_as_learners_cells():
 
 
 def test_a_note_comes_again_where_the_learner_kept_their_version():
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
     kept = [cell for cell in merged if cell["source"].split("\n")[0] not in ("n", NOTE)]
-    known = {cell["id"]: copies.digest(cell) for cell in first}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in first}
     again = [cell["source"] for cell in merge(kept, known, cells_of("a", "m", "c")).cells]
     assert again == ["a", "m", f"{NOTE}\n\nYours differs in line 1.", "bX", "c"]
     taken = [cell for cell in merged if cell["source"].split("\n")[0] not in ("bX", NOTE)]
@@ -378,7 +378,7 @@ def test_a_note_comes_again_where_the_learner_kept_their_version():
 )
 def test_a_guess_keeps_out_no_other_code_of_the_course(old, mine, new, stays):
     (before,), (own_cell,), (after,) = (cells_of(text) for text in (old, mine, new))
-    known = {"old": copies.digest(before)}
+    known = {"old": copies.cell_digest(before)}
     merged = merge([own_cell | {"id": "old"}], known, [after | {"id": "new"}])
     texts = [cell["source"] for cell in merged.cells]
     assert texts == [mine] if stays else texts[0] == new and texts[-1] == mine and len(texts) == 3
@@ -387,11 +387,11 @@ def test_a_guess_keeps_out_no_other_code_of_the_course(old, mine, new, stays):
 def test_a_note_that_the_learner_has_written_into_stays():
     stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
     (asks,), (mine,) = cells_of(stub), cells_of(answer)
-    own_cells, known = [mine | {"id": "one"}], {"one": copies.digest(asks)}
+    own_cells, known = [mine | {"id": "one"}], {"one": copies.cell_digest(asks)}
     for version in ("two", "three"):
         new = [asks | {"id": version, "source": stub + f"  # {version}"}]
         own_cells = merge(own_cells, known, new).cells
-        known = {version: copies.digest(new[0])}
+        known = {version: copies.cell_digest(new[0])}
         if version == "two":
             own_cells[0]["source"] += "\nKeep mine."
     texts = [cell["source"] for cell in own_cells]
@@ -406,7 +406,7 @@ def test_a_new_part_comes_behind_what_the_learner_has_added():
         *cells_of("stub"),
         base[1],
     ]
-    known = {cell["id"]: copies.digest(cell) for cell in base}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in base}
     merged = merge([base[0], *cells_of("mine"), base[1]], known, new)
     assert [cell["source"] for cell in merged.cells] == ["a", "mine", "## New", "stub", "b"]
 
@@ -501,18 +501,18 @@ def test_submit_names_an_empty_function_below_the_answer(clone):
 def test_an_unchanged_task_whose_answer_lost_its_id_gets_no_note():
     stub, answer = "def softmax(x):\n    raise NotImplementedError", "def softmax(x):\n    return x.softmax(-1)"
     (asks,), (prompt,), (reworded,), (mine,) = (cells_of(text) for text in (stub, "b", "c", answer))
-    known = {"stub": copies.digest(asks), "b": copies.digest(prompt)}
+    known = {"stub": copies.cell_digest(asks), "b": copies.cell_digest(prompt)}
     merged = merge([mine | {"id": "merged"}, prompt], known, [asks | {"id": "stub"}, reworded])
     assert [cell["source"] for cell in merged.cells] == [answer, "c"] and not any(merged.notes.values())
 
 
 def test_a_newer_version_replaces_that_of_an_earlier_update():
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of("a", "b", "c")}
     first = cells_of("a", "n", "c")
     merged = merge(cells_of("a", "bX", "c"), known, first).cells
     note = f"{NOTE}\n\nYours differs in line 1."
     assert [cell["source"] for cell in merged] == ["a", "n", note, "bX", "c"]
-    known = {cell["id"]: copies.digest(cell) for cell in first}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in first}
     again = merge(merged, known, cells_of("a", "m", "c")).cells
     assert [cell["source"] for cell in again] == ["a", "m", note, "bX", "c"]
     touched = [cell | {"source": "nY"} if cell["source"] == "n" else cell for cell in merged]
@@ -528,7 +528,7 @@ def test_a_newer_version_replaces_that_of_an_earlier_update():
     ],
 )
 def test_the_note_between_two_versions_says_which_lines_differ(mine, new, says):
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of("before", "z")}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of("before", "z")}
     own = [cells_of("before")[0] | {"source": mine}, *cells_of("z")]
     texts = [cell["source"] for cell in merge(own, known, cells_of(new, "z")).cells]
     assert texts == [new, f"{NOTE}\n\n{says}", mine, "z"]
@@ -562,7 +562,7 @@ def test_lines_added_to_a_text_are_put_into_its_new_version(mine, new, expected)
 
 
 def test_the_same_change_on_both_sides_is_no_conflict():
-    known = {cell["id"]: copies.digest(cell) for cell in cells_of("a", "b", "c")}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in cells_of("a", "b", "c")}
     own = cells_of("a", "n", "c")
     own[1]["id"] = "b"
     assert [cell["source"] for cell in merge(own, known, cells_of("a", "n", "c")).cells] == ["a", "n", "c"]
@@ -945,7 +945,7 @@ def test_the_summary_counts_answers_that_failed_their_last_check(clone, capsys):
     ):
         state.change(
             "02.softmax",
-            lambda entry, reached=reached: entry.update(state=reached, attempts=1, cell=state.digest(cell)),
+            lambda entry, reached=reached: entry.update(state=reached, attempts=1, cell=state.answer_digest(cell)),
         )
         main(["submit", "02"])
         assert words in capsys.readouterr().out
@@ -960,8 +960,12 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
         renamed["source"] = renamed["source"].replace("def masked_softmax", "def masked_softmax_2")
         cells[3]["outputs"] = [{"output_type": "stream"}]  # damaged, and dropped with all others
 
-    state.change("02.softmax", lambda entry: entry.update(state="passed", attempts=2, cell=state.digest(SOFTMAX)))
-    state.change("02.dot_scores", lambda entry: entry.update(state="passed", attempts=1, cell=state.digest("before")))
+    state.change(
+        "02.softmax", lambda entry: entry.update(state="passed", attempts=2, cell=state.answer_digest(SOFTMAX))
+    )
+    state.change(
+        "02.dot_scores", lambda entry: entry.update(state="passed", attempts=1, cell=state.answer_digest("before"))
+    )
     write_into(own(clone), work)
     done = submit(clone, "02")
     rows = {row.task: (row.here, row.checked) for row in done.rows}
@@ -1015,7 +1019,7 @@ def test_submit_refuses_the_lesson_and_keeps_the_earlier_file(clone):
 
 def checked(cell):
     """What progress keeps after a check that passed."""
-    return lambda entry: entry.update(state="passed", passed=True, attempts=1, cell=state.digest(cell))
+    return lambda entry: entry.update(state="passed", passed=True, attempts=1, cell=state.answer_digest(cell))
 
 
 def test_submit_names_a_checked_answer_above_the_one_that_counts(clone):

@@ -27,14 +27,6 @@ def _short(value):
     return f"{value:.2f}".removesuffix(".00")
 
 
-def copy_parameters(theirs, ours):
-    """Give a MultiHead of the lesson the parameters of an nn.MultiheadAttention."""
-    blocks = [*zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)]
-    blocks.append((theirs.out_proj.weight, theirs.out_proj.bias))
-    for layer, (weight, bias) in zip((ours.W_Q, ours.W_K, ours.W_V, ours.W_O), blocks, strict=True):
-        layer.weight.data, layer.bias.data = weight.detach(), bias.detach()
-
-
 @torch.no_grad()
 def show_weights(models, question):
     """Draw how much each head looks at each pair of one question, as the page's `draw_questions` returns it; frames mark the pairs asked for."""

@@ -5,12 +5,12 @@ import torch
 from torch import nn
 
 from course_lessons.lesson_10_multi_head_attention import figures
-from course_lessons.lesson_10_multi_head_attention.figures import copy_parameters
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models.attention import causal_mask
 from course_utils.models.serialization import load_pretrained
+from course_utils.models.torch_conversion import copy_parameters
 from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)

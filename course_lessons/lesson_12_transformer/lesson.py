@@ -8,7 +8,6 @@ from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
-from course_lessons.lesson_10_multi_head_attention.figures import copy_parameters
 from course_utils import check, predict, reveal
 from course_utils.base.progress_bar import with_bar
 from course_utils.data.loading import load_captions
@@ -17,6 +16,7 @@ from course_utils.data.small_world import small_world, truth
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
+from course_utils.models.torch_conversion import copy_parameters
 from course_utils.translation.scores import exact_shares
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)

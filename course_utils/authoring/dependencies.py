@@ -16,7 +16,7 @@ from course_utils.authoring.execution import OWN_MACHINE
 from course_utils.authoring.notebook_builder import checksum
 from course_utils.authoring.sources import Cell, Target
 from course_utils.base.docstrings import has_docstring, without_docstrings
-from course_utils.base.imports import PACKAGE, PACKAGES, runs_something
+from course_utils.base.imports import PACKAGE, PACKAGES, module_file, runs_something, source_module
 from course_utils.base.paths import LESSONS, QUESTIONS, folder_of
 from course_utils.checks.task_text import SHARED, sections
 
@@ -172,11 +172,7 @@ class Reached:
                 yield from ((face, part) for part in self._module(face).effects)
 
     def _file(self, dotted):
-        parts = dotted.split(".")
-        if parts[0] not in PACKAGES:
-            return None
-        candidates = self.root.joinpath(*parts[:-1], f"{parts[-1]}.py"), self.root.joinpath(*parts, "__init__.py")
-        return next((path for path in candidates if path.is_file()), None)
+        return module_file(self.root, dotted) if dotted.split(".")[0] in PACKAGES else None
 
     def _module(self, path):
         written = path.stat()
@@ -349,8 +345,7 @@ def _bound_by_imports(tree, package):
                 known = alias.asname or alias.name.partition(".")[0]
                 bound[known] = (alias.name if alias.asname else known, None)
             continue
-        above = package[: len(package) - node.level + 1] if node.level else ()
-        base = ".".join([*above, *([node.module] if node.module else [])])
+        base = source_module(node, package)
         bound |= {alias.asname or alias.name: (base, alias.name) for alias in node.names}
     return {name: found for name, found in bound.items() if found[0].split(".")[0] in PACKAGES}
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, folder_of, number_of
+from course_utils.base.words import count
 from course_utils.checks.lesson import Lesson
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 DIFFICULTY = ("very easy", "easy", "medium", "hard", "very hard")  # from 1 to 5
 IMPORTANCE = ("very low", "low", "medium", "high", "very high")

@@ -1,7 +1,7 @@
 """Runs the checks there are, one step after the other, and adds up what came of them: `course test`.
 
 Here: the steps of the usual run, of the thorough one and of a contributor's, their order and the closing table. Not here: any check
-itself; those are in `lint.py`, `build.py`, `tests/` and the notebooks. What hangs on what has changed is found in `test_impact.py`.
+itself; those are in `lint.py`, `build.py`, `tests/` and the notebooks. What hangs on what has changed is found in `impact.py`.
 """
 
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from course_utils.authoring import test_impact
+from course_utils.authoring import impact
 from course_utils.base.paths import FOLDERS
 
 RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
@@ -76,7 +76,7 @@ def run_all(root: Path, night: int) -> int:
 
 def run_changed(root: Path) -> int:
     """Run what depends on the files that have changed since the last recorded run without a failure."""
-    names = test_impact.changed_since_success(root)
+    names = impact.changed_since_success(root)
     if names is None:
         print("No run without a failure is remembered for this environment: everything of the usual run is taken.")
         return run_usual(root)
@@ -85,12 +85,12 @@ def run_changed(root: Path) -> int:
         return 0
     print(f"Changed since the last run without a failure: {', '.join(sorted(names))}.")
     notebooks, plugin = (
-        test_impact.notebooks(root, names, RUN_BY_NBVAL),
-        ("-m", "not thorough", "-p", test_impact.__name__),
+        impact.notebooks(root, names, RUN_BY_NBVAL),
+        ("-m", "not thorough", "-p", impact.__name__),
     )
     steps = [
         *_quick_steps(root),
-        _pytest(root, "tests", *TESTS, *plugin, extra=test_impact.as_variable(names), empty=True),
+        _pytest(root, "tests", *TESTS, *plugin, extra=impact.as_variable(names), empty=True),
     ]
     if notebooks:
         steps.append(_pytest(root, "notebooks", *notebooks, *NBVAL, extra=NOTEBOOKS_ALONE))
@@ -111,7 +111,7 @@ def _close(root, steps):
     print(closing_table(steps))
     if failed := any(step.counts["failed"] for step in steps):
         return int(failed)
-    test_impact.record_success(root)
+    impact.record_success(root)
     return 0
 
 

@@ -8,6 +8,7 @@ changed, and not when anything has.
 import ast
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 from course_utils.base.paths import LESSONS
@@ -46,7 +47,20 @@ def imported(root: Path, code: str, package: tuple[str, ...] = ()) -> set[Path]:
         code: its text.
         package: the folders from root to the code, where its relative imports start.
     """
-    return {root.joinpath(*parts) for parts in _module_files(root, _imported_names(code, package))}
+    return set(_module_files(root, _imported_names(code, package)))
+
+
+def source_module(node: ast.ImportFrom, package: tuple[str, ...]) -> str:
+    """Return the dotted name of the module from which a `from … import` in a package takes its names."""
+    above = package[: len(package) - node.level + 1] if node.level else ()
+    return ".".join([*above, *([node.module] if node.module else [])])
+
+
+def module_file(root: Path, dotted: str) -> Path | None:
+    """Return the file of a module, or the `__init__.py` of a package; None where there is neither."""
+    *folders, name = dotted.split(".")
+    candidates = root.joinpath(*folders, f"{name}.py"), root.joinpath(*folders, name, "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)
 
 
 @lru_cache(maxsize=1024)
@@ -61,22 +75,18 @@ def _imported_names(code, package):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else ()
-            base = ".".join([*above, *([node.module] if node.module else [])])
+            base = source_module(node, package)
             names |= {base} | {f"{base}.{alias.name}" for alias in node.names}
     return tuple(sorted(name for name in names if name.split(".")[0] in PACKAGES))
 
 
 def _module_files(root, names):
-    """For each name the module's file, and the `__init__.py` of each folder above it that runs something, as parts below root."""
+    """Yield for each name the module's file, and the `__init__.py` of each folder above it that runs something."""
     for name in names:
-        parts = name.split(".")
-        for length in range(1, len(parts) + 1):
-            module, face = (*parts[: length - 1], f"{parts[length - 1]}.py"), (*parts[:length], "__init__.py")
-            if root.joinpath(*module).is_file():
-                yield module
-            elif root.joinpath(*face).is_file() and runs_something(root.joinpath(*face).read_text(encoding="utf-8")):
-                yield face
+        for above in accumulate(name.split("."), "{}.{}".format):
+            path = module_file(root, above)
+            if path and (path.name != "__init__.py" or runs_something(path.read_text(encoding="utf-8"))):
+                yield path
 
 
 @lru_cache(maxsize=1024)

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from course_utils.base.environment import DISTRIBUTION
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
 ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what lessons are called
 PUBLISHED = Path(__file__).resolve().parents[1] / "published"  # the course's folder in a wheel, without the code
+PRETRAINED = Path(__file__).resolve().parents[1] / "models/pretrained"  # the course's trained models, a folder each
 QUESTIONS = "questions.md"  # of a lesson, in its folder
 LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
 

@@ -13,9 +13,16 @@ from pkgutil import iter_modules
 
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import LESSONS, QUESTIONS, number_of
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
+from course_utils.checks.instructor_mistakes import (
+    PACKED_MISTAKES,
+    InstructorMistake,
+    add_instructor_mistakes,
+    instructor_file,
+    read,
+    unpacked,
+)
 from course_utils.checks.lesson import Lesson
-from course_utils.checks.own_mistakes import PACKED, Own, add_own, file_of_own, read, unpacked
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.question_file import read_questions
 from course_utils.checks.solutions import imports_of, lessons_folder, solutions
@@ -56,7 +63,7 @@ def tasks_of(number: str) -> list[Task]:
     order = {task_id: place for place, task_id in enumerate(solutions())}
     found = [import_module(f"{tasks}.{name}").task for name in names if not name.startswith("_")]
     for task in found:
-        add_own(task, own_mistakes())
+        add_instructor_mistakes(task, instructor_mistakes())
     return sorted(found, key=lambda task: order.get(task.id, len(order)))
 
 
@@ -94,12 +101,12 @@ def asked(number: str, questions: bool) -> list:
 
 
 @cache
-def own_mistakes() -> list[Own]:
+def instructor_mistakes() -> list[InstructorMistake]:
     """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place of their file that cannot be read."""
-    held = lessons_folder() / PACKED
+    held = lessons_folder() / PACKED_MISTAKES
     if held.is_file():
         return unpacked(held.read_text(encoding="utf-8"))
-    file = file_of_own()
+    file = instructor_file()
     return read(file, solutions(), imports_of) if file else []
 
 

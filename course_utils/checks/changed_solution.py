@@ -18,7 +18,7 @@ from functools import cache
 
 from course_utils.base.docstrings import without_docstrings
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 
 ARROW, ASSIGNS = " -> ", re.compile(r"([A-Za-z]\w*) := (.+)")
 

@@ -11,8 +11,8 @@ from math import isfinite
 
 import torch
 
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Opaque
-from course_utils.checks.task import count
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; of a Python number, times the number
 NUMBER_AT_LEAST = 1e-6  # but not less: near 0, what differences of float32 numbers leave

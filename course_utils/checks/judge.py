@@ -134,8 +134,9 @@ def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outco
     wrong_value = report.kind in ("shape", "finite", "value") and not report.case.edge and report.shows_values
     task = expected.task
     read = [canonicalised(task, *each) for each in zip(expected.cases, outcomes, strict=False)]
-    if report.named and not report.case.edge and (second := match_second(report.named, task, read, expected)):
-        report.diagnosis = f"{explain.TOGETHER} The first: “{report.named.sentence}” The second: “{second.sentence}”"
+    first = next((mistake for mistake in task.mistakes if mistake.name == report.mistake), None)
+    if first and not report.case.edge and (second := match_second(first, task, read, expected)):
+        report.diagnosis = f"{explain.TOGETHER} The first: “{first.sentence}” The second: “{second.sentence}”"
     if not wrong_value or report.mistake or report.properties and task.canonical_function and not task.steps_function:
         return
     outcome = next(outcome for case, outcome in zip(expected.cases, read, strict=False) if case is report.case)

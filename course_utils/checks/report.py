@@ -66,7 +66,7 @@ class Report:
     ) -> None:
         self.task, self.state, self.case, self.failure, self.printed = task.id, state, case, failure, printed
         self.kind = finding.kind if finding else None
-        self.named, self.mistake = mistake, mistake.name if mistake else None
+        self.mistake = mistake.name if mistake else None
         self.altered, self.diagnosis = altered, mistake.sentence if mistake else ""
         self.values_right, self.only_edges, self.hazard = values_right or state == "passed", only_edges, hazard
         self.relation: str | None = None

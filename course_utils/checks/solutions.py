@@ -12,7 +12,7 @@ from pathlib import Path
 from course_utils.base.paths import LESSONS, folder_of
 
 # In a copy without solutions: the source of each mistake, by "task, mistake". Compressed, so that nobody reads a solution there by accident.
-PACKED = "changed_solutions.json.gz"
+PACKED_SOURCES = "changed_solutions.json.gz"
 
 
 @cache
@@ -39,7 +39,7 @@ def imports_of(task_id: str) -> str:
 @cache
 def packed_sources() -> dict[str, str]:
     """Return the sources of mistakes in a copy without solutions; none elsewhere."""
-    file = lessons_folder() / PACKED
+    file = lessons_folder() / PACKED_SOURCES
     return json.loads(gzip.decompress(file.read_bytes())) if file.is_file() else {}
 
 

@@ -257,7 +257,7 @@ class Task:
         """Return a mistake that is written as changes of the solution; without any, one whose function `mistake` registers."""
         if not changes:
             return Mistake(name, sentence)
-        made = Mistake(name, sentence, changes=changes, make=lambda: self._function_from(self.source(made), name))
+        made = Mistake(name, sentence, changes=changes, make=lambda: self.function_from(self.source(made), name))
         return made
 
     def source(self, mistake: Mistake, *others: Mistake) -> str:
@@ -276,7 +276,8 @@ class Task:
         line = f"{self.text}, line {self.sections[mistake.name].line}, " if mistake.name in self.sections else ""
         return f"{line}{self.id}, {mistake.name}"
 
-    def _function_from(self, source, name):
+    def function_from(self, source: str, name: str) -> Callable:
+        """Return the answer that the source of a mistake defines; it may use the names of the task's module."""
         space = vars(sys.modules[self.home]) if self.home else {}
         return function_from(source, self.answer_name, f"mistake {self.id} {name}", space)
 
@@ -286,7 +287,7 @@ class Task:
             found = first.changes and other.changes and self.source(first, other)
         except CourseError:  # where both change the same place
             return None
-        return self._function_from(found, f"{first.name} and {other.name}") if found else None
+        return self.function_from(found, f"{first.name} and {other.name}") if found else None
 
     def variant(self, changes: dict[str, Callable]) -> Callable:
         """Return the reference computation with `changes` applied, as a function of the task's arguments.
@@ -356,11 +357,6 @@ class Draw:
         lengths = self.whole(1, S + 1, B)
         lengths[0], lengths[-1] = S, max(1, S - 1) if B > 1 else S
         return torch.arange(S) < lengths[:, None]
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number with its noun: "1 sentence", "10,000 students"."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def sizes(**full: int) -> Iterator[SimpleNamespace]:

@@ -32,7 +32,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 
 HINTS, SOLUTION = "Hints", "Solution"
 SHARED = re.compile(r"from (\w+): (\w+(?:, \w+)*)")

@@ -21,7 +21,8 @@ from course_utils.base.ascii_fallback import use_plain_signs
 from course_utils.base.environment import DISTRIBUTION, IN_CLONE, INSTALL, PYTHONS, course_version, right_python
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import LESSONS, current_folder
-from course_utils.base.sanitise import clean, cut, did_you_mean
+from course_utils.base.sanitise import clean, cut
+from course_utils.base.words import did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
 GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-# As in `models/serialization.py`, which imports PyTorch.
-PRETRAINED = Path(__file__).parents[1] / "models" / "pretrained"
+from course_utils.base.paths import PRETRAINED
+from course_utils.base.words import count
 
 
 def at_least(least: float, kind: type) -> Callable[[str], float]:
@@ -71,8 +71,7 @@ def threads() -> str:
     """Say how many threads of the CPU PyTorch uses."""
     import torch
 
-    number = torch.get_num_threads()
-    return f"{number} thread{'s' * (number > 1)}"
+    return count(torch.get_num_threads(), "thread")
 
 
 def how_to_resume(run: Path) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.commands._arguments import how_to_resume
 from course_utils.commands.train import RUNS
 from course_utils.models import serialization

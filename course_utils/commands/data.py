@@ -13,7 +13,7 @@ def add_arguments(parser) -> None:
 def run(options) -> int:
     """Fetch the files that are wanted and say where each lies. Raises `CourseError` for a name that is not known."""
     from course_utils.base.errors import CourseError
-    from course_utils.base.sanitise import did_you_mean
+    from course_utils.base.words import did_you_mean
     from course_utils.data import download
 
     known = list(dict.fromkeys(path.partition("/")[0] for path in download.REGISTRY))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import course_folder
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.commands._arguments import add_handing_out, quoted
 
 WORDS = "Write the course for another grader: nbgrader or Gradescope."

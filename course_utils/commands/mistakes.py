@@ -1,4 +1,4 @@
-"""`course mistakes`: tries the mistakes that an instructor has added to tasks (`checks/own_mistakes.py`)."""
+"""`course mistakes`: tries the mistakes that an instructor has added to tasks (`checks/instructor_mistakes.py`)."""
 
 from course_utils.base.errors import CourseError
 from course_utils.commands._arguments import report
@@ -12,15 +12,15 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Print what is said of each; 1 if one is of no use."""
-    from course_utils.checks.catalogue import own_mistakes
-    from course_utils.checks.own_mistakes import FILE, file_of_own
-    from course_utils.checks.try_own_mistakes import try_out
+    from course_utils.checks.catalogue import instructor_mistakes
+    from course_utils.checks.instructor_mistakes import FILE, instructor_file
+    from course_utils.checks.try_instructor_mistakes import try_out
 
     problems = []
-    if file_of_own() is None:
+    if instructor_file() is None:
         print(f"There is no {FILE} here: docs/instructors.md shows what goes into it.")
         return 0
-    for own in own_mistakes():
+    for own in instructor_mistakes():
         try:
             print(f"{own.task}, {own.name}: {try_out(own)}")
         except CourseError as problem:

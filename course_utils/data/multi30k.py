@@ -6,7 +6,7 @@ Here: two files' lines made into `Pairs`. Not here: how the files get onto this 
 import gzip
 
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.data.download import DataError, fetch
 from course_utils.data.pairs import Pairs
 

@@ -18,7 +18,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.base.paths import chosen
 from course_utils.checks import catalogue
-from course_utils.checks.try_own_mistakes import try_all
+from course_utils.checks.try_instructor_mistakes import try_all
 from course_utils.grading.ingest.class_settings import Settings, read_settings
 from course_utils.grading.ingest.lessons import count_lessons, guess_lessons, worth_running
 from course_utils.grading.ingest.overrides import Override, must_have_effect, read_overrides
@@ -186,13 +186,13 @@ def which_lessons(what: GradingJob, journal: Journal) -> GradingJob:
 
 def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
     """Grade what the journal does not hold yet; return the keys of all, in order of students and files."""
-    limits, questions, keys = Limits.from_settings(what.settings.limits), what.settings.questions, []
+    limits, options_seed, keys = Limits.from_settings(what.settings.limits), what.settings.options_seed, []
     hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
-    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, questions)
+    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, options_seed)
 
     def missing():
         for found in map(read_once, worth_running(what.found, what.lessons)):
-            key = result_key(found, seed, limits, not what.without_locks, questions)
+            key = result_key(found, seed, limits, not what.without_locks, options_seed)
             keys.append(key)
             if key not in journal:
                 yield found, key

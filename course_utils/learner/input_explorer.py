@@ -12,7 +12,7 @@ import ipywidgets
 from course_utils.base import trees
 from course_utils.base.ascii_fallback import printable
 from course_utils.base.errors import CourseError
-from course_utils.checks.answer import compare_on
+from course_utils.checks.judge_answer import compare_on
 from course_utils.checks.report import in_text, side_by_side, with_code
 from course_utils.checks.running.isolated_state import warnings_stay_warnings
 from course_utils.learner.tensor_text import check_shapes, from_text, is_writable, to_text

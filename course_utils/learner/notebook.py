@@ -3,6 +3,7 @@
 import ast
 import re
 import time
+from dataclasses import dataclass, field
 from dis import get_instructions
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.paths import chosen
 from course_utils.base.progress_bar import shown_while_waiting
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import Report, framed, headline, with_code
 from course_utils.checks.running.isolated_state import warnings_stay_warnings
@@ -33,11 +34,21 @@ USES = {
 }
 AS_STORED = 0  # the seed of the options' order in a notebook as it is built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
-_last_checked = []
-_last_tried = []  # the same without checks that found a stub: Run All of a fresh notebook tries nothing
-_took = {}  # by task: the code of the answer that was checked last, and the seconds by the clock that this took
-_failed = {}  # what can be played with, by task, the last one at the end
-_guesses = {}  # by prediction, of this kernel alone: what a cell shows depends on its notebook, never on who runs it
+
+
+@dataclass
+class Session:
+    """What has happened since this kernel started; no file keeps it."""
+
+    checked: str | None = None  # the task of the last check
+    tried: str | None = None  # the same without checks that found a stub: Run All of a fresh notebook tries nothing
+    took: dict = field(default_factory=dict)  # {task: (code of the answer checked last, seconds by the clock)}
+    failed: dict = field(default_factory=dict)  # {task: what can be played with}, the last one at the end
+    # {prediction: guess}: what a cell shows depends on its notebook, never on who runs it.
+    guesses: dict = field(default_factory=dict)
+
+
+session = Session()
 
 
 class Message:
@@ -108,7 +119,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
             report = judge_answer(task, answer, seed or 0, seconds)
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
-    _took[task.id] = code_of(answer), time.monotonic() - began
+    session.took[task.id] = code_of(answer), time.monotonic() - began
     if answer is None:  # what a call gives whose function returns nothing
         report.remark = (
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
@@ -116,9 +127,9 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         )
     cell = history.cell_of(answer)
     entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell), keep)
-    _last_checked[:] = [task.id]
+    session.checked = task.id
     if report.state != "not attempted":
-        _last_tried[:] = [task.id]
+        session.tried = task.id
     if report.state in ("failed", "error"):
         report.note = f"{_failed_below(task, answer)}{_next_step(task, entry)}"
         if {"exit", "quit"} & {*getattr(code_of(answer), "co_names", ())}:
@@ -136,7 +147,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
 def _waiting_line(task, answer, seconds):
     """Return the line that is shown while a check waits; of an answer that was checked as it is, with how long that took."""
     line = f"Still checking your answer. It is stopped after {seconds:g} seconds of computing."
-    before, took = _took.get(task.id, (None, 0))
+    before, took = session.took.get(task.id, (None, 0))
     if before is not None and before == code_of(answer):
         line += f" The last check of this answer took {took:.0f} seconds."
     return line
@@ -154,7 +165,7 @@ def _change_entry(task_id, alter, keep):
 def _count_attempt(entry, reached, cell=""):
     entry["state"] = reached
     if cell:
-        entry["cell"] = state.digest(cell)
+        entry["cell"] = state.answer_digest(cell)
     entry["passed"] = entry.get("passed", False) or reached == "passed"
     entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted")
 
@@ -215,13 +226,13 @@ def _next_step(task, entry):
 
 def _keep_failure(task, answer, report):
     """Keep the input on which an answer failed for `play`, and let the report of a notebook mention it."""
-    _failed.pop(task.id, None)
+    session.failed.pop(task.id, None)
     if report.case is None or not history.in_notebook():
         return
     from course_utils.learner.input_explorer import can_explore
 
     if can_explore(task, report):
-        _failed[task.id] = task, history.newest(answer), report.case
+        session.failed[task.id] = task, history.newest(answer), report.case
         if history.namespace().setdefault("play", play) is play:  # also where a notebook does not import it
             report.note += " `play()` lets you change this input and see what comes."
 
@@ -237,18 +248,18 @@ def play(task_id=None, *more, **unknown):
     if not history.in_notebook():
         return _show(Message("`play()` works in a notebook: it shows fields to write in."))
     if task_id is None:
-        if not _failed:
+        if not session.failed:
             return _show(
                 Message("There is nothing to play with: `play()` opens the input on which a check has failed.")
             )
-        task_id = next(reversed(_failed))
-    if task_id not in _failed:
+        task_id = next(reversed(session.failed))
+    if task_id not in session.failed:
         task = _task(task_id, "play")
         none = f"There is no input of {task_id} to play with: `play()` opens tensors and numbers on which its check has failed."
         return _show(task if isinstance(task, Message) else Message(none))
     from course_utils.learner.input_explorer import InputExplorer
 
-    return _show(InputExplorer(*_failed[task_id]))
+    return _show(InputExplorer(*session.failed[task_id]))
 
 
 def hint(task_id=None, *more, keep=True, **unknown):
@@ -307,7 +318,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     prediction = _prediction(prediction_id, "predict", (guess, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
-    _guesses.pop(prediction.id, None)  # whatever comes of this one, it takes the place of an earlier guess
+    session.guesses.pop(prediction.id, None)  # whatever comes of this one, it takes the place of an earlier guess
     if guess is None or guess is ...:
         return _show(
             Message(f"{prediction.text} Put {prediction.wanted()} in place of the dots, then run the next cell.")
@@ -315,7 +326,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     value = prediction.read(guess)
     if value is None:
         return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))
-    _guesses[prediction.id] = value
+    session.guesses[prediction.id] = value
     text = f"{value:g}" if isinstance(value, float) else value
     return _show(Message(f"{prediction.text} Your guess is {text}. Run the next cell to see what comes out."))
 
@@ -333,7 +344,7 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
     outcome = prediction.read(value)
     if outcome is None:
         return _show(Message(f"reveal takes {prediction.wanted()} for {prediction.id}, not {shown(value)}."))
-    return _show(Message(prediction.compare(_guesses.get(prediction.id), outcome)))
+    return _show(Message(prediction.compare(session.guesses.get(prediction.id), outcome)))
 
 
 def _prediction(prediction_id, use, given, unknown):
@@ -390,7 +401,7 @@ def _load_and_save(save, load):
 def _task(task_id, use):
     """Return the task or question of that id, for None the one that is meant; or a Message that says what to write."""
     if task_id is None:
-        task_id = _id_defined_last() if use == "check" else next(iter(_last_tried), None)
+        task_id = _id_defined_last() if use == "check" else session.tried
         if task_id is None:
             return Message(_which_task(use))
     if not isinstance(task_id, str):
@@ -432,7 +443,7 @@ def _id_defined_last():
 def _id_of_answer(name):
     """Return the id of the task that a function or class of that name answers; of several, of the lesson checked last. None for none."""
     found = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson if task.answer_name == name]
-    here = [task_id for task_id in found if _last_checked and task_id[:2] == _last_checked[0][:2]]
+    here = [task_id for task_id in found if session.checked and task_id[:2] == session.checked[:2]]
     return next(iter(here or found), None)
 
 

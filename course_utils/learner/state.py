@@ -132,7 +132,7 @@ def _merge(mine, other):
     return better
 
 
-def digest(cell: str) -> str:
+def answer_digest(cell: str) -> str:
     """Return what an entry keeps of the cell that defined an answer, in order to tell whether it has changed since its check."""
     return hashlib.sha256(cell.strip().encode(errors="replace")).hexdigest()[:16]
 

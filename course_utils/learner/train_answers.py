@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.learner.notebook import Message
 
 

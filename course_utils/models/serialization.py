@@ -21,10 +21,10 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from course_utils.base.errors import CourseError
 from course_utils.base.files import replacing, write
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.paths import PRETRAINED
+from course_utils.base.words import did_you_mean
 from course_utils.data.subwords import Subwords
 
-PRETRAINED = Path(__file__).parent / "pretrained"
 MOST = {"encoder_layers": 200, "decoder_layers": 200, "N": 200, "longest": 8192, "width": 4096, "D": 4096}  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Weights from the course's Transformer to torch.nn, so that either can be held against the other.
+"""Weights from the course's Transformer to torch.nn, and from torch.nn to lesson 10's MultiHead, so that either can be held against the other.
 
 Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With E = model.embedding, on a source B×S
 and a target B×T, where True in torch's masks means "may NOT attend":
@@ -44,6 +44,14 @@ def to_torch(ours: Transformer) -> nn.Transformer:
     ).to(ours.readout.weight)
     _copy((mine, other) for other, mine in _transformer_pairs(theirs, ours))
     return theirs.train(ours.training)
+
+
+def copy_parameters(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
+    """Give the MultiHead of lesson 10's page, whose layers are W_Q, W_K, W_V and W_O, the parameters of torch's layer."""
+    blocks = [*zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)]
+    blocks.append((theirs.out_proj.weight, theirs.out_proj.bias))
+    for layer, (weight, bias) in zip((ours.W_Q, ours.W_K, ours.W_V, ours.W_O), blocks, strict=True):
+        layer.weight.data, layer.bias.data = weight.detach(), bias.detach()
 
 
 # Pairs of tensors that mean the same, torch's first. They are views of the modules' weights, to be copied either way.

@@ -20,11 +20,10 @@ from course_utils.authoring.notebook_builder import checksum
 from course_utils.base.environment import need
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
-from course_utils.base.paths import chosen, file_of, is_clone, names_in, number_of
+from course_utils.base.paths import PRETRAINED, chosen, file_of, is_clone, names_in, number_of
+from course_utils.base.words import count
 from course_utils.checks import catalogue
-from course_utils.checks.task import count
 from course_utils.figures import every_head
-from course_utils.models.serialization import PRETRAINED
 from course_utils.site import contents, pages, slider_frames
 from course_utils.translation.out_of_vocabulary import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
 

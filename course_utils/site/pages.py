@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from course_utils.base.paths import file_of, number_of
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
 from course_utils.checks.report import with_code
 from course_utils.figures.alt_text import STAYS_LIGHT, image

@@ -6,7 +6,7 @@ Here: the choice. Not here: where pairs come from (`course_utils/data/`), and ho
 from dataclasses import dataclass
 
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
 from course_utils.data.subwords import Subwords, subwords_for

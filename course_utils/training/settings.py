@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.data.world import generate_translations
 
 PRESETS = Path(__file__).parent / "presets"

@@ -10,8 +10,8 @@ import re
 import unicodedata
 from functools import cache
 
+from course_utils.base.paths import PRETRAINED
 from course_utils.data.subwords import Subwords
-from course_utils.models.serialization import PRETRAINED
 
 LEAST = 3  # times that a word was read, or it counts as hardly ever read
 MANY = 23  # words: of the captions that the models have learned from, 99 of 100 have no more

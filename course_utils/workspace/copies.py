@@ -242,7 +242,7 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
     metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
     metadata |= kernel_metadata()
     originals = [cell for cell in built["cells"] if cell["id"] and (untouched or is_original(place, cell))]
-    known = {cell["id"]: digest(cell) for cell in originals}
+    known = {cell["id"]: cell_digest(cell) for cell in originals}
     metadata["course"] = {
         "lesson": number_of(place.name),
         "name": place.name,
@@ -280,7 +280,7 @@ def version_of(built: dict) -> str:
     return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def digest(cell: dict) -> str:
+def cell_digest(cell: dict) -> str:
     """Return a short hash of a cell's source, the same whatever blanks an editor leaves at its ends."""
     text = cell["source"].replace("\r\n", "\n").strip()
     return hashlib.sha256(f"{cell['cell_type']}\n{text}".encode(errors="replace")).hexdigest()[:16]

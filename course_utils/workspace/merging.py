@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from course_utils.authoring.sources import CHECK, TASK_HEADING
-from course_utils.workspace.copies import digest, fresh
+from course_utils.workspace.copies import cell_digest, fresh
 
 ASKED = re.compile(r"""^(check|predict)\(\s*["']([\w.]+)["']""", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
@@ -59,7 +59,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
         new: the cells of the course's notebook as it is today.
     """
     own = _with_ids(_without_old_versions(own, base, {cell["id"] for cell in new}), base)
-    untouched = [base.get(cell["id"]) == digest(cell) for cell in own]
+    untouched = [base.get(cell["id"]) == cell_digest(cell) for cell in own]
     by_id = {cell["id"]: cell for cell in new}
     answers = _places_taken([cell for cell, as_it_was in zip(own, untouched, strict=True) if not as_it_was], new, own)
     replaced = _replaced(own, base, new)
@@ -68,7 +68,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
     for cell, as_it_was in zip(own, untouched, strict=True):
         if cell["id"] in answers:  # an answer to what the new version asks in other words
             asks = by_id[answers[cell["id"]]]
-            if STUB in asks["source"] and asks["id"] not in base and digest(asks) != digest(cell):
+            if STUB in asks["source"] and asks["id"] not in base and cell_digest(asks) != cell_digest(cell):
                 if result and UNTOUCHED_NOTE.fullmatch(result[-1]["source"]):
                     result.pop()  # what an earlier update said of a version before this one
                 result.append(_note(NEW_STUB.format(asks["source"])))
@@ -96,7 +96,7 @@ def _without_old_versions(cells, base, new):
     ids, kept, skip = {cell["id"] for cell in cells}, [], False
     for cell in cells:
         name = str(cell["id"]).removesuffix(COURSES)
-        if name != cell["id"] and name in ids - new and base.get(name) == digest(cell):
+        if name != cell["id"] and name in ids - new and base.get(name) == cell_digest(cell):
             skip = True
         elif not (skip and cell["source"].startswith((NOTE, NOTE_ON_TEXT))):
             kept.append(cell)
@@ -111,7 +111,7 @@ def _with_ids(cells, base):
     for cell in cells:
         name = cell["id"]
         if name not in base:
-            name = lost.pop(digest(cell), name)
+            name = lost.pop(cell_digest(cell), name)
         if (kept := str(name).removesuffix(COURSES)) in base and kept not in used:
             name = kept  # of two versions, the course's is kept, perhaps with a change
         if name is None or name in seen:
@@ -132,8 +132,8 @@ def _places_taken(written, new, own):
     found = {
         asks["id"]: cell["id"] for cell, key, asks in pairs if key[0] == "def" or _alike_but_for_guesses(cell, asks)
     }
-    same = {digest(cell): cell["id"] for cell in new if cell["id"] not in here}  # the course made that change, too
-    found |= {same[digest(cell)]: cell["id"] for cell in written if digest(cell) in same}
+    same = {cell_digest(cell): cell["id"] for cell in new if cell["id"] not in here}  # the course made that change, too
+    found |= {same[cell_digest(cell)]: cell["id"] for cell in written if cell_digest(cell) in same}
     return {own: its for its, own in found.items()}
 
 
@@ -200,7 +200,7 @@ def _joined_texts(own, base, new, replaced):
     here, found = {cell["id"] for cell in own}, {}
     replacing = {old: name for name, old in replaced.items() if name not in here}
     for cell in own:
-        if cell["cell_type"] == "markdown" and cell["id"] in replacing and base[cell["id"]] != digest(cell):
+        if cell["cell_type"] == "markdown" and cell["id"] in replacing and base[cell["id"]] != cell_digest(cell):
             name = replacing[cell["id"]]
             if text := _joined(cell, base[cell["id"]], new[name]["source"].split("\n")):
                 found[cell["id"]] = {"id": name, "source": text}
@@ -221,7 +221,7 @@ def _joined(cell, known, new):
     for start in range(len(lines)):
         for end in range(len(lines), start, -1):
             old = lines[:start] + lines[end:]
-            if digest(cell | {"source": "\n".join(old)}) == known:
+            if cell_digest(cell | {"source": "\n".join(old)}) == known:
                 place = _place_in(old, new, start)
                 return "" if place is None else "\n".join(_put(lines[start:end], old, start, new, place))
     return ""
@@ -338,4 +338,4 @@ def _to_reread(new, base, result):
 
 
 def _is_answered(stub, own):
-    return stub["id"] in own and digest(own[stub["id"]]) != digest(stub)
+    return stub["id"] in own and cell_digest(own[stub["id"]]) != cell_digest(stub)

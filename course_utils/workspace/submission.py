@@ -184,7 +184,7 @@ def _row(task, cells, broken, entry):
     if placeholder:
         here = "not attempted"
     checked = entry.get("state", "") if entry.get("attempts") else ""
-    if checked and (counts is None or "cell" in entry and entry["cell"] != state.digest(cells[counts])):
+    if checked and (counts is None or "cell" in entry and entry["cell"] != state.answer_digest(cells[counts])):
         checked = CHANGED
     return Row(task.id, here, checked, placeholder)
 
@@ -272,7 +272,7 @@ def _remarks(cells, number, broken, elsewhere, kept):
                 "above the check, restart the kernel and run all cells."
             )
         checked_last = kept.get(task.id, {}).get("cell")
-        digests = {place: state.digest(cells[place]) for place in places}
+        digests = {place: state.answer_digest(cells[place]) for place in places}
         if checked_last in digests.values() and checked_last != digests[counts]:
             yield (
                 f"{task.id}: `{given}` is defined in code cells {' and '.join(str(place + 1) for place in places)}. The one in cell "

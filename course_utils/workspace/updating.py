@@ -7,7 +7,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import chosen, course_of, number_of, remedy
-from course_utils.checks.task import count
+from course_utils.base.words import count
 from course_utils.learner import state
 from course_utils.workspace import copies
 from course_utils.workspace.merging import answered, asked, merge
@@ -94,8 +94,8 @@ def _told_by_cells(place, own, built):
     The build names a cell by its text: so a name that the course's notebook has today tells what text the learner's cell had. What
     has lost its name is told by its text, or by what it answers.
     """
-    known = {cell["id"]: copies.digest(cell) for cell in own["cells"] if copies.is_original(place, cell)}
-    names, texts = {cell["id"] for cell in own["cells"]}, {copies.digest(cell) for cell in own["cells"]}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in own["cells"] if copies.is_original(place, cell)}
+    names, texts = {cell["id"] for cell in own["cells"]}, {copies.cell_digest(cell) for cell in own["cells"]}
     given = {key for cell in own["cells"] if cell["id"] is None for key in answered(cell)}
     if not known and names.isdisjoint(cell["id"] for cell in built["cells"]):
         raise CourseError(
@@ -103,8 +103,8 @@ def _told_by_cells(place, own, built):
             "for a new copy, and put your answers into it."
         )
     for cell in built["cells"]:
-        if cell["id"] in names or copies.digest(cell) in texts or not given.isdisjoint(asked(cell)):
-            known[cell["id"]] = copies.digest(cell)
+        if cell["id"] in names or copies.cell_digest(cell) in texts or not given.isdisjoint(asked(cell)):
+            known[cell["id"]] = copies.cell_digest(cell)
     return {"version": "", "cells": known}
 
 

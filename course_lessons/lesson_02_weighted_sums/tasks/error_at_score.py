@@ -4,8 +4,9 @@ from operator import matmul, mul, sub
 
 import torch
 
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 
 # The result is a gradient itself: none of it is asked for. A word of padding has the weight 0, so no mask is needed.
 task = Task(

@@ -4,8 +4,9 @@ import torch
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_lessons.shared.weight_properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 
 task = Task(
     "02.masked_softmax",

@@ -5,8 +5,9 @@ import torch
 from course_lessons.shared.padding import gaps, scattered, summed, with_garbage, without_garbage
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import rows_sum_to_one
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 from course_utils.models import minimal
 
 LOOK = ("weight_s A×H", "weight_h A×E", "v A")

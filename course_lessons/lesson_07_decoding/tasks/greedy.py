@@ -3,8 +3,9 @@
 from operator import eq
 
 from course_lessons.lesson_07_decoding.tasks import _steps as decoders
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "07.greedy",

@@ -7,8 +7,9 @@ import torch
 from course_lessons.shared.padding import words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 
 task = Task(
     "08.local_weights",

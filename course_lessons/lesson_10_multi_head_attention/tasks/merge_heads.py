@@ -1,7 +1,8 @@
 """Task 10.merge_heads: what each head adds to the output, where the heads would be put side by side and projected."""
 
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 
 task = Task(
     "10.merge_heads",

@@ -6,8 +6,9 @@ import torch
 
 from course_lessons.lesson_11_positions.tasks._angles import frequencies
 from course_lessons.shared.partial_credit import USUAL
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 
 task = Task(
     "11.rotate",

@@ -7,8 +7,9 @@ import torch
 
 from course_lessons.lesson_11_positions.tasks._angles import BASE, frequencies, interleaved
 from course_lessons.shared.partial_credit import EDGE
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "11.shift_matrix",

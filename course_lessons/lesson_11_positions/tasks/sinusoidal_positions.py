@@ -7,8 +7,9 @@ import torch
 
 from course_lessons.lesson_11_positions.tasks._angles import interleaved
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "11.sinusoidal_positions",

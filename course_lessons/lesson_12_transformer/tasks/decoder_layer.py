@@ -8,8 +8,9 @@ from course_lessons.lesson_12_transformer.tasks._layers import feed_forward, sta
 from course_lessons.shared.partial_credit import EDGE
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.transformer_layers import attention, in_precision, silenced
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "12.decoder_layer",

@@ -8,8 +8,9 @@ from course_lessons.lesson_16_memory_networks.tasks._memories import dot
 from course_lessons.shared.padding import gaps, scattered, summed
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.staged_cases import told_by_stages
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "16.answer",

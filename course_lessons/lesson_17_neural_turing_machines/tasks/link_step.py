@@ -6,8 +6,9 @@ import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_weights, links, shares
 from course_lessons.shared.partial_credit import USUAL
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "17.link_step",

@@ -4,8 +4,9 @@ import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "18.at_risk",

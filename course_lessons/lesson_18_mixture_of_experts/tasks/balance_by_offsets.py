@@ -6,8 +6,9 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "18.balance_by_offsets",

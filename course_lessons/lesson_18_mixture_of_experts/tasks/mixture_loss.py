@@ -6,8 +6,9 @@ import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.partial_credit import USUAL
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count, sizes
+from course_utils.checks.task import Task, sizes
 
 FAR = (0.5, "correct if a target is near some expert.")
 BESIDE = "an expert with a gate of 0 at the target"

@@ -3,8 +3,9 @@
 import math
 
 from course_lessons.shared.partial_credit import EDGE
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "19.dilations",

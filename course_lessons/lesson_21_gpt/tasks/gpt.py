@@ -7,8 +7,9 @@ import torch.nn.functional as F
 
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.transformer_layers import attention, drawn, in_precision, norm, silenced
+from course_utils.base.words import count
 from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, count
+from course_utils.checks.task import Task
 
 task = Task(
     "21.gpt",

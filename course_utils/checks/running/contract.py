@@ -152,7 +152,7 @@ def float_paths(args: tuple) -> list[tuple]:
     return [path for path, leaf in trees.paths(args) if is_float(leaf)]
 
 
-def question(case: Case) -> Case:
+def without_labels(case: Case) -> Case:
     """Return the case without anything that may reveal the right answer, such as `edge` where a candidate is given."""
     about_candidate = any(isinstance(leaf, Candidate) for leaf in trees.leaves(case.args))
     return replace(case, name="", raises="", edge=case.edge and not about_candidate, hazard=False)

@@ -18,7 +18,7 @@ from course_utils.authoring.sources import BEGIN, CHECK
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.grading.handing_out import release
 from course_utils.grading.ingest.class_settings import Settings
 from course_utils.grading.reports.points import share_of

@@ -13,15 +13,15 @@ from course_utils.base.errors import CourseError
 from course_utils.base.imports import PACKAGES
 from course_utils.base.paths import LESSONS, PUBLISHED
 from course_utils.checks import catalogue
-from course_utils.checks.own_mistakes import PACKED, packed
-from course_utils.checks.solutions import PACKED as CHANGED
+from course_utils.checks.instructor_mistakes import PACKED_MISTAKES, packed
+from course_utils.checks.solutions import PACKED_SOURCES
 
 NAME = "attention-course.zip"
 FOLDER = "attention-course"  # in the archive, as pip wants one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 LEFT_OUT = {"__pycache__", PUBLISHED.name}
 SOLUTIONS = f"{LESSONS}/solutions.json"
-SOLVED = ("lesson_*/exercises.py", "lesson_*/correct_answers/*")  # in the package of the lessons
+SOLVED = ("lesson_*/exercises.py", "lesson_*/alternative_solutions/*")  # in the package of the lessons
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
 
 
@@ -45,9 +45,9 @@ def package(root: Path, note: str) -> bytes:
             f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
         ) from None
     content[f"{FOLDER}/{SOLUTIONS}"] = _notes_for_solutions(note)
-    if own := catalogue.own_mistakes():  # changed solutions, since there is no solution to change
-        content[f"{FOLDER}/{LESSONS}/{PACKED}"] = packed(own).encode()
-    content[f"{FOLDER}/{LESSONS}/{CHANGED}"] = gzip.compress(json.dumps(_changed_solutions()).encode(), mtime=0)
+    if own := catalogue.instructor_mistakes():  # changed solutions, since there is no solution to change
+        content[f"{FOLDER}/{LESSONS}/{PACKED_MISTAKES}"] = packed(own).encode()
+    content[f"{FOLDER}/{LESSONS}/{PACKED_SOURCES}"] = gzip.compress(json.dumps(_changed_solutions()).encode(), mtime=0)
     return zipped(content)
 
 

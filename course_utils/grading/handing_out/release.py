@@ -16,8 +16,9 @@ from course_utils.base.environment import course_version
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import chosen, file_of, names_in, number_of, remedy
+from course_utils.base.words import count
 from course_utils.checks import catalogue
-from course_utils.checks.try_own_mistakes import try_all
+from course_utils.checks.try_instructor_mistakes import try_all
 from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.ingest.class_settings import Settings, written_out
 
@@ -200,11 +201,11 @@ def cell_name(task: str) -> str:
 def _with_questions(notebook, lesson, settings):
     """Return a notebook with the lesson's questions below its exercises, where they count."""
     questions = catalogue.questions_of(number_of(lesson))
-    if settings.questions is None or not questions:
+    if settings.options_seed is None or not questions:
         return notebook
     cells = [{"cell_type": "markdown", "id": "questions", "metadata": {}, "source": QUESTIONS}]
     for question in questions:
-        source = f'check("{question.id}", ..., seed={settings.questions})'
+        source = f'check("{question.id}", ..., seed={settings.options_seed})'
         cells.append(
             {
                 "cell_type": "code",
@@ -227,12 +228,12 @@ def _with_written_questions(notebook, lesson, settings):
 def _readme_text(notebook, lesson, settings, withheld=False):
     number, points = number_of(lesson), worth(lesson, settings)
     counted = settings.counted(number)
-    left_out = [each.id for each in catalogue.asked(number, settings.questions is not None) if each.id not in points]
+    left_out = [each.id for each in catalogue.asked(number, settings.options_seed is not None) if each.id not in points]
     return README.format(
         title=_title(notebook),
         file=f"{lesson}.ipynb",
-        tasks=_number_and_noun(len(counted), "task"),
-        points=_number_and_noun(sum(points.values()), "point"),
+        tasks=count(len(counted), "task"),
+        points=count(sum(points.values()), "point"),
         rows="\n".join(f"| {task.id} | {task.title} | {points[task.id]:g} |" for task in counted),
         left_out=f"\nIt also holds what does not count: {', '.join(left_out)}.\n" if left_out else "",
         due=_deadline_paragraph(settings),
@@ -249,12 +250,8 @@ def _deadline_paragraph(settings):
     if settings.per_day:
         sentences.append(f"Each day begun after that costs {float(settings.per_day) * 100:g}% of the points.")
     if settings.none_after is not None:
-        sentences.append(f"After {_number_and_noun(float(settings.none_after), 'day')} nothing counts.")
+        sentences.append(f"After {count(float(settings.none_after), 'day')} nothing counts.")
     return f"\n{' '.join(sentences)}\n"
-
-
-def _number_and_noun(number, noun):
-    return f"{number:g} {noun}{'s' * (number != 1)}"
 
 
 def to_text(notebook: dict) -> str:

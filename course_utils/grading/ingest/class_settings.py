@@ -48,7 +48,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import number_of
-from course_utils.base.sanitise import did_you_mean
+from course_utils.base.words import did_you_mean
 from course_utils.checks import catalogue
 from course_utils.grading.ingest.written_answers import Written
 
@@ -77,7 +77,7 @@ class Settings:
 
     points: dict[str, Decimal] = field(default_factory=dict)  # by task, where it is not what the task declares
     leave_out: frozenset[str] = frozenset()  # tasks that do not count
-    questions: int | None = None  # the seed of their options' order; None: they are not handed out and do not count
+    options_seed: int | None = None  # for the order of questions' options; None: questions are not handed out
     zone: ZoneInfo | None = None  # of times that do not tell their offset
     deadline: datetime | None = None  # with its offset
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
@@ -94,7 +94,8 @@ class Settings:
 
     def counted(self, lesson: str) -> list:
         """Return the tasks of a lesson that count, its questions where they do, and what a person reads, in order."""
-        counted = [one for one in catalogue.asked(lesson, self.questions is not None) if one.id not in self.leave_out]
+        asked = catalogue.asked(lesson, questions=self.options_seed is not None)
+        counted = [one for one in asked if one.id not in self.leave_out]
         return counted + self.in_words(lesson)
 
     def in_words(self, lesson: str) -> list[Written]:
@@ -142,18 +143,18 @@ def _settings(plain):
             raise SettingsError(f"{section} must be a section, written [{section}], not {_value_text(content)}.")
         if section not in ("points", "written"):
             _must_hold_only(f"[{section}]", content, FORM[section])
-    points, time, late, solutions, canvas, reference, hazards, limits, written = (plain.get(name, {}) for name in FORM)
-    known, zone = known_ids(), _zone(time)
+    sections = {name: plain.get(name, {}) for name in FORM}
+    known, zone = known_ids(), _zone(sections["time"])
     return Settings(
-        **_points(points, known),
+        **_points(sections["points"], known),
         zone=zone,
-        **_late(late, zone),
-        **_solutions(solutions, zone),
-        **_canvas(canvas),
-        **_reference(reference),
-        **_hazards(hazards),
-        limits=_limits(limits),
-        written=_written(written, known),
+        **_late(sections["late"], zone),
+        **_solutions(sections["solutions"], zone),
+        **_canvas(sections["canvas"]),
+        **_reference(sections["reference"]),
+        **_hazards(sections["hazards"]),
+        limits=_limits(sections["limits"]),
+        written=_written(sections["written"], known),
     )
 
 
@@ -171,12 +172,12 @@ def _points(section, known):
         )
     for task in left_out:
         _must_be_known("[points] leave_out", task, known)
-    questions = section.get("questions")
-    if questions is not None and (type(questions) is not int or not 0 <= questions < 2**31):
+    seed = section.get("questions")
+    if seed is not None and (type(seed) is not int or not 0 <= seed < 2**31):
         raise SettingsError(
-            f"[points] questions must be a whole number such as 7, which chooses the order of their options, not {_value_text(questions)}."
+            f"[points] questions must be a whole number such as 7, which chooses the order of their options, not {_value_text(seed)}."
         )
-    return {"points": worth, "leave_out": frozenset(left_out), "questions": questions}
+    return {"points": worth, "leave_out": frozenset(left_out), "options_seed": seed}
 
 
 def _flat(section):

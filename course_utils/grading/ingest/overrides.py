@@ -14,7 +14,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.sanitise import cut, did_you_mean
+from course_utils.base.sanitise import cut
+from course_utils.base.words import did_you_mean
 from course_utils.grading.ingest.class_settings import (
     DAY_ENDS,
     MOST,

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from course_utils.base.sanitise import clean, cut
+from course_utils.base.words import count
 from course_utils.grading.storage.record import TO_BE_READ, Verdict
 
 TEXT_AT_MOST = 4000  # characters of an answer that are kept
@@ -48,7 +49,7 @@ class Written:
 
     def cells(self) -> list[dict]:
         """Return the two text cells that are handed out: the question, and the place for the answer."""
-        worth = f"{self.points:g} point{'s' * (self.points != 1)}"
+        worth = count(float(self.points), "point")
         prompt = f"## {self.id}\n\nAn answer in words, {worth}. Your instructor reads it.\n\n{self.text.strip()}"
         name = self.id.replace(".", "-")
         return [

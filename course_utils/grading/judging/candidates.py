@@ -56,7 +56,7 @@ def isolated_rerun(task, cases) -> IsolatedRerun:
 
 
 def _packed_questions(cases):
-    return contract.pack([contract.question(case) for case in cases])
+    return contract.pack([contract.without_labels(case) for case in cases])
 
 
 class Candidates:

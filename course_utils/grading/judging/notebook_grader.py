@@ -21,10 +21,10 @@ from course_utils.base.paths import LESSONS, QUESTIONS
 from course_utils.base.sanitise import cut
 from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
+from course_utils.checks.instructor_mistakes import packed as packed_mistakes
 from course_utils.checks.judge import refuse
-from course_utils.checks.own_mistakes import packed as packed_mistakes
 from course_utils.checks.running import contract
-from course_utils.checks.running.contract import question
+from course_utils.checks.running.contract import without_labels
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.solutions import imports_of, packed_sources, solutions
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
@@ -102,7 +102,7 @@ def decides_on_verdicts() -> set[Path]:
 def tasks_digest() -> str:
     """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
-    own = packed_mistakes(catalogue.own_mistakes())
+    own = packed_mistakes(catalogue.instructor_mistakes())
     changed = json.dumps(
         [solutions(), packed_sources(), list(map(imports_of, solutions()))]
     )  # what mistakes are made of
@@ -119,7 +119,7 @@ def read_once(found: Found) -> Found:
         return replace(found, content=str(error))
 
 
-def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, questions: int | None = None) -> str:
+def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, options_seed: int | None = None) -> str:
     """Return what the journal keeps a result under: equal only where grading again would give the same, and as safely."""
     content = read_once(found).content or ""
     parts = [
@@ -131,7 +131,7 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, quest
         seed,
         asdict(limits),
         safe,
-        questions,
+        options_seed,
     ]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -154,7 +154,7 @@ class Grader:
         layers: from `policy.chosen`.
         limits: what a submission may cost.
         hidden: paths that answers may not read.
-        questions: the seed by which the questions' options are in the notebooks as handed out; None: questions do not count.
+        options_seed: the seed by which the questions' options are in the notebooks as handed out; None: questions do not count.
     """
 
     def __init__(
@@ -163,9 +163,9 @@ class Grader:
         layers: policy.Layers,
         limits: Limits = Limits(),  # noqa: B008
         hidden=(),
-        questions: int | None = None,
+        options_seed: int | None = None,
     ):
-        self._seed, self._limits, self._questions = seed, limits, questions
+        self._seed, self._limits, self._options_seed = seed, limits, options_seed
         self.sandbox = SandboxClient(layers, limits, hidden)
         self._prepared_tasks = {}
 
@@ -225,16 +225,23 @@ class Grader:
             *_unoffered_imports(code, notebook.lesson),
         )
         return Result(
-            key, found.student, found.file, notebook.lesson, "", (*remarks, *failed),
-            tuple(dict.fromkeys(suspicions)), (*verdicts, *in_words), round(time.monotonic() - began, 3),
-            notebook.requests, noticed,
-        )  # fmt: skip
+            key=key,
+            student=found.student,
+            file=found.file,
+            lesson=notebook.lesson,
+            remarks=(*remarks, *failed),
+            suspicions=tuple(dict.fromkeys(suspicions)),
+            verdicts=(*verdicts, *in_words),
+            seconds=round(time.monotonic() - began, 3),
+            requests=notebook.requests,
+            noticed=noticed,
+        )
 
     def _results(self, notebook):
         """Return the cells that failed, the verdicts, and anything suspicious about them."""
         exercises = catalogue.by_lesson()[notebook.lesson]
         requests = [self._request(task, notebook.cells) for task in exercises]
-        questions = () if self._questions is None else catalogue.questions_of(notebook.lesson)
+        questions = () if self._options_seed is None else catalogue.questions_of(notebook.lesson)
         results = list(self.sandbox.run_notebook(notebook.cells, requests))
         self._patience, self._explaining = SECONDS_OF_JUDGE, max(LEAST_TO_EXPLAIN, self.sandbox.left)
         failed, answers = results[: len(results) - len(exercises)], results[len(results) - len(exercises) :]
@@ -243,7 +250,7 @@ class Grader:
             self._question_verdict(each, self.sandbox.question_replies.get(each.id)) for each in questions
         )
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        ended = [a.died and not a.is_late for a in answers]  # those that are late, the sandbox ends itself
+        ended = [a.died and not a.timed_out for a in answers]  # those that are late, the sandbox ends itself
         suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
         suspicions += self.sandbox.odd
         return failed, verdicts, suspicions
@@ -254,21 +261,21 @@ class Grader:
         checked, _ = last_check(cells, task.id, name)
         places = {checked, *definitions(cells, name)[-1:], len(cells) - 1}
         return AnswerRequest(
-            task.id,
-            name,
-            task.answer_kinds,
-            prepared.packed,
-            prepared.candidates,
-            task.offers,
-            tuple(sorted(place for place in places if place >= max(checked, 0))),
-            checked,
-            prepared.rerun,
+            task=task.id,
+            name=name,
+            kinds=task.answer_kinds,
+            cases=prepared.packed,
+            candidate=prepared.candidates,
+            offers=task.offers,
+            places=tuple(sorted(place for place in places if place >= max(checked, 0))),
+            checked=checked,
+            rerun=prepared.rerun,
         )
 
     def _prepared(self, task):
         if task.id not in self._prepared_tasks:
             cases = task.make_cases(self._seed)
-            packed = contract.pack([question(case) for case in cases])
+            packed = contract.pack([without_labels(case) for case in cases])
             candidates, expected = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
             expected.run_all()  # before any submission's time runs
             rerun = isolated_rerun(task, cases)
@@ -295,7 +302,7 @@ class Grader:
             return Verdict(task.id, "not run", message=message, **common)
         report = self._report(task, answer)
         message = report.message if report.state != "not attempted" else ""
-        if answer.state == "outcomes" and report.state == "error" and answer.is_late and not answer.outcomes[-1].waited:
+        if report.state == "error" and answer.timed_out and not answer.outcomes[-1].waited:
             message = f"Your function was stopped after {self._limits.seconds:g} seconds of computing. Is there a loop that never ends?"
         return Verdict.of(report, message=without_addresses(message[:MESSAGE_AT_MOST]), **common)
 
@@ -335,14 +342,14 @@ class Grader:
             message = f'The notebook holds no `check("{question.id}", …)` with {wanted} as its answer.'
             return Verdict(question.id, "missing", message=message)
         reply, seed = pair
-        if isinstance(question, catalogue.Question) and (type(seed), seed) != (int, self._questions):
+        if isinstance(question, catalogue.Question) and (type(seed), seed) != (int, self._options_seed):
             message = (
                 "Its options stood in another order than in the notebook that was handed out: keep "
-                f"`seed={self._questions}` in the check, as it was there, and answer again."
+                f"`seed={self._options_seed}` in the check, as it was there, and answer again."
             )
             return Verdict(question.id, "not run", message=message)
         with time_limit(SECONDS_OF_JUDGE), policy.limited_memory(MEMORY_OF_JUDGE):
-            judged = question.judge(reply, self._questions)
+            judged = question.judge(reply, self._options_seed)
         return Verdict(
             question.id,
             judged.state,

@@ -17,7 +17,7 @@ from course_utils.grading.sandbox.fork_server import SAID_AT_MOST
 from course_utils.grading.storage.normalise import without_addresses
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
-NO_REPLY = (protocol.Closed, protocol.Late, protocol.Garbled)
+NO_REPLY = (protocol.Closed, protocol.NoReplyInTime, protocol.Garbled)
 SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
@@ -72,7 +72,7 @@ class AnswerResult:
         return self.state in ("missing", "empty") or isinstance(first, Outcome) and first.status == "not implemented"
 
     @property
-    def is_late(self) -> bool:
+    def timed_out(self) -> bool:
         """Whether it was stopped because its time was up."""
         last = self.outcomes[-1] if isinstance(self.outcomes, list) and self.outcomes else None
         return isinstance(last, Outcome) and last.status == "timeout"
@@ -243,7 +243,7 @@ class NotebookRun:
             return AnswerResult("not run")
         task = request.task if place == request.checked else None
         answer = self._answer_within(seconds, request, task, cases, candidate)
-        if seconds < self._limits.seconds and answer.is_late:
+        if seconds < self._limits.seconds and answer.timed_out:
             return AnswerResult("not run")  # with all of an answer's time it might have ended
         return answer
 
@@ -258,7 +258,7 @@ class NotebookRun:
                 self.odd.append(f"{request.name} ended the watch over what it calls")
             return AnswerResult("outcomes", None, reply.get("outcomes"))
         except (*NO_REPLY, TypeError, ValueError) as error:
-            status = "timeout" if isinstance(error, protocol.Late) else "stopped"
+            status = "timeout" if isinstance(error, protocol.NoReplyInTime) else "stopped"
             how = self._end_and_explain(error, seconds)
             return AnswerResult("outcomes", None, [Outcome(status, seconds=seconds)], died=how)
 
@@ -306,7 +306,7 @@ class NotebookRun:
         self._process = None
         self._deaths += 1
         how = self._sandbox.end_process()
-        if isinstance(error, protocol.Late):
+        if isinstance(error, protocol.NoReplyInTime):
             return self._why_stopped(seconds)
         if isinstance(error, protocol.Garbled):
             return "it wrote into the grader's pipe"
@@ -335,7 +335,7 @@ class NotebookRun:
         except NO_REPLY as error:
             self._left_out.add(number)
             self._failures[number] = self._end_and_explain(error, seconds)
-            if not isinstance(error, protocol.Late):
+            if not isinstance(error, protocol.NoReplyInTime):
                 self.odd.append(f"Cell {number + 1}: {self._failures[number]}")
             return False
         self._note_question_replies(outcome.get("question_replies"))

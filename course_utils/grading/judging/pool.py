@@ -40,7 +40,7 @@ class Plan:
     limits: Limits
     hidden: tuple[str, ...]
     unsafe: bool = False  # whether a machine without locks may grade, where there are several machines
-    questions: int | None = None  # the seed of the order of questions' options; None: they do not count
+    options_seed: int | None = None  # the seed of the order of questions' options; None: they do not count
 
 
 def cores() -> int:
@@ -166,7 +166,7 @@ def _work(pipe, plan, folder):
     limit_memory(MEMORY_OF_WORKER)
     try:
         try:
-            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden, plan.questions) as grader:
+            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden, plan.options_seed) as grader:
                 while True:
                     pipe.send(grader.grade(*pipe.recv()))
         except SandboxError as error:

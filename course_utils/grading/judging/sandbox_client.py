@@ -197,7 +197,7 @@ class SandboxClient:
         """Return the reply to a request, which packed cases may follow. On the way the process may call a candidate.
 
         Raises:
-            protocol.Closed, protocol.Late (after so many seconds), protocol.Garbled.
+            protocol.Closed, protocol.NoReplyInTime (after so many seconds), protocol.Garbled.
         """
         requests, replies = self._pipes
         nonce, deadline = secrets.token_bytes(protocol.NONCE), time.monotonic() + seconds

@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from course_utils.base.sanitise import clean, cut, one_line
+from course_utils.base.words import count
 from course_utils.checks import report
-from course_utils.checks.task import count
 from course_utils.grading.reports.exports import file_name
 from course_utils.grading.reports.sentences import (
     NOTHING,

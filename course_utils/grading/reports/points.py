@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
 
+from course_utils.base.words import count
 from course_utils.grading.ingest.class_settings import Settings, written_out
 from course_utils.grading.ingest.overrides import NONE, Override
 from course_utils.grading.storage.record import Graded, Person, Points, Result, Verdict
@@ -124,7 +125,7 @@ def _late_sentence_and_loss(settings, submitted, earned, possible):
         return "", Decimal(0)
     over = _class_time(submitted, settings) - _class_time(settings.deadline, settings)
     days = max(1, -(-over // timedelta(days=1)))
-    late = f"{days} day{'s' * (days != 1)} late"
+    late = f"{count(days, 'day')} late"
     if settings.none_after is not None and over > timedelta(days=float(settings.none_after)):
         return f"{late}: after {_number_text(settings.none_after)} days nothing counts.", earned
     lost = min(earned, _rounded(days * settings.per_day * possible))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from course_utils.base.sanitise import clean, cut
-from course_utils.checks.task import count
+from course_utils.base.words import count
 from course_utils.grading.ingest.written_answers import ANSWER, Written
 from course_utils.grading.storage.record import READ, TO_BE_READ, Graded, Points, Verdict
 

@@ -22,7 +22,7 @@ class Closed(Exception):
     """The other side is gone."""
 
 
-class Late(Exception):
+class NoReplyInTime(Exception):
     """No whole reply came in time."""
 
 
@@ -31,7 +31,7 @@ class Garbled(Exception):
 
 
 def write(pipe: int, nonce: bytes, body: bytes, deadline: float | None = None) -> None:
-    """Write one frame. With a deadline `pipe` must not block. Raises Closed, or Late where the other side reads too slowly."""
+    """Write one frame. With a deadline `pipe` must not block. Raises Closed, or NoReplyInTime where the other side reads too slowly."""
     frame = memoryview(len(body).to_bytes(8, "big") + nonce + body)
     while frame:
         _wait(pipe, select.POLLOUT, deadline)
@@ -50,7 +50,7 @@ def read(pipe: int) -> tuple[bytes, object]:
 
 
 def read_reply(pipe: int, nonce: bytes, deadline: float) -> bytes:
-    """Read a reply, on the trusted side; it is still packed. Raises Closed, Late (past `deadline` of time.monotonic) or Garbled."""
+    """Read a reply, on the trusted side; it is still packed. Raises Closed, NoReplyInTime (past `deadline` of time.monotonic) or Garbled."""
     head = _read_exactly(pipe, 8 + NONCE, deadline)
     size = int.from_bytes(head[:8], "big")
     if size > LARGEST or head[8:] != nonce:
@@ -85,4 +85,4 @@ def _wait(pipe, event, deadline):
     waiter.register(pipe, event)
     remaining = deadline - time.monotonic()
     if remaining <= 0 or not waiter.poll(1000 * remaining):
-        raise Late
+        raise NoReplyInTime

@@ -10,7 +10,7 @@ from course_utils.checks.expected import Expected, run_oracle
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import explain_further, judge, refuse
 from course_utils.checks.report import Report
-from course_utils.checks.running.contract import Case, Outcome, question
+from course_utils.checks.running.contract import Case, Outcome, without_labels
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.run import kind_of_answer, marked, run
 from course_utils.checks.task import Task
@@ -37,7 +37,7 @@ def judge_answer(
     if kind not in task.answer_kinds:
         return refuse(task, kind, shown)
     expected = expected or expected_on(task, seed)
-    outcomes = run(answer, list(map(question, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
+    outcomes = run(answer, list(map(without_labels, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
     report = judge(task, expected.cases, outcomes, expected, explaining=False)
     if report.case:
         explain_further(report, expected, outcomes)
@@ -61,5 +61,5 @@ def compare_on(task: Task, answer: Callable, case: Case, seconds: float = 5) -> 
     if right.status != "value":
         why = f": {right.failure.type}, {right.failure.message}" if right.failure else ""
         raise CourseError(f"There is no right answer for this input{why}.")
-    outcome = run(answer, [question(case)], seconds)[0]
+    outcome = run(answer, [without_labels(case)], seconds)[0]
     return right, outcome, first_failure(task, Expected(task, [case]), 0, outcome)

@@ -10,7 +10,7 @@ import pytest
 import sampling
 from repository import ROOT
 
-from course_utils.authoring import test_impact
+from course_utils.authoring import impact
 from course_utils.base.errors import CourseError
 
 
@@ -20,40 +20,40 @@ def course(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".gitignore").write_text("build/\n")
     (tmp_path / "one.py").write_text("1\n")
-    (tmp_path / test_impact.SOLUTIONS).parent.mkdir(parents=True)
-    (tmp_path / test_impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
+    (tmp_path / impact.SOLUTIONS).parent.mkdir(parents=True)
+    (tmp_path / impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "a", "02.dot_scores": "b"}))
     return tmp_path
 
 
 def test_changed_since_success_finds_what_has_changed(course):
-    assert test_impact.changed_since_success(course) is None
-    test_impact.record_success(course)
-    assert test_impact.changed_since_success(course) == set()
+    assert impact.changed_since_success(course) is None
+    impact.record_success(course)
+    assert impact.changed_since_success(course) == set()
     (course / "one.py").write_text("2\n")
     (course / "two.py").write_text("2\n")
-    (course / test_impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
-    assert test_impact.changed_since_success(course) == {"one.py", "two.py", "02.softmax"}
-    test_impact.record_success(course)
+    (course / impact.SOLUTIONS).write_text(json.dumps({"02.softmax": "changed", "02.dot_scores": "b"}))
+    assert impact.changed_since_success(course) == {"one.py", "two.py", "02.softmax"}
+    impact.record_success(course)
     (course / "two.py").unlink()
-    assert test_impact.changed_since_success(course) == {"two.py"}
+    assert impact.changed_since_success(course) == {"two.py"}
 
 
 def test_a_damaged_or_foreign_record_counts_for_nothing(course, monkeypatch):
-    test_impact.record_success(course)
-    monkeypatch.setattr(test_impact, "version", lambda name: "0.1")
-    assert test_impact.changed_since_success(course) is None
-    (course / test_impact.KEPT).write_text("{")
-    assert test_impact.changed_since_success(course) is None
+    impact.record_success(course)
+    monkeypatch.setattr(impact, "version", lambda name: "0.1")
+    assert impact.changed_since_success(course) is None
+    (course / impact.KEPT).write_text("{")
+    assert impact.changed_since_success(course) is None
 
 
 def test_changed_since_success_says_that_git_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    test_impact.record_success(tmp_path)
-    assert not (tmp_path / test_impact.KEPT).exists()
+    impact.record_success(tmp_path)
+    assert not (tmp_path / impact.KEPT).exists()
     (tmp_path / "build").mkdir()
-    (tmp_path / test_impact.KEPT).write_text("{}")
+    (tmp_path / impact.KEPT).write_text("{}")
     with pytest.raises(CourseError, match="asks git which files there are"):
-        test_impact.changed_since_success(tmp_path)
+        impact.changed_since_success(tmp_path)
 
 
 def taken(*names):
@@ -68,9 +68,9 @@ def taken(*names):
         "-p",
         "no:cacheprovider",
         "-p",
-        test_impact.__name__,
+        impact.__name__,
     ]
-    environment = {**os.environ, **test_impact.as_variable(set(names)), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, **impact.as_variable(set(names)), "PYTHONPATH": str(ROOT)}
     done = subprocess.run([*command, *files], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode in (0, 5), done.stdout + done.stderr
     return [line for line in done.stdout.splitlines() if "::" in line], done.stderr
@@ -81,7 +81,7 @@ def taken(*names):
     sampling.usually(
         [
             "course_lessons/lesson_02_weighted_sums/tasks/softmax.py",
-            "course_lessons/lesson_02_weighted_sums/correct_answers/softmax.py",
+            "course_lessons/lesson_02_weighted_sums/alternative_solutions/softmax.py",
             "02.softmax",
         ],
         1,
@@ -112,7 +112,7 @@ def test_a_changed_helper_selects_the_tasks_that_import_it():
 
 
 def test_a_changed_page_selects_the_tests_that_read_it():
-    hangs = test_impact.Impact(ROOT, {"docs/setup.md"})
+    hangs = impact.Impact(ROOT, {"docs/setup.md"})
     files = {name: SimpleNamespace(path=ROOT / "tests" / f"test_{name}.py", nodeid="") for name in ("docs", "tasks")}
     assert hangs.reason(files["docs"]) == "they read docs/setup.md" and hangs.reason(files["tasks"]) is None
 
@@ -126,9 +126,9 @@ def test_the_notebooks_that_run_what_has_changed_are_taken():
     folders = ("notebooks", "solutions")
     task, lesson = "lesson_02_weighted_sums/tasks/softmax.py", "lesson_03_queries_keys_values/lesson.py"
     known = {f"course_lessons/{name}" for name in (task, lesson)} | {"docs/setup.md"}
-    assert sorted(test_impact.notebooks(ROOT, known, folders)) == [
+    assert sorted(impact.notebooks(ROOT, known, folders)) == [
         "notebooks/03_queries_keys_values.ipynb",
         "solutions/02_weighted_sums.ipynb",
     ]
     every = list((ROOT / "solutions").glob("[0-9]*.ipynb"))
-    assert len(test_impact.notebooks(ROOT, {"course_utils/checks/judge.py"}, ("solutions",))) == len(every)
+    assert len(impact.notebooks(ROOT, {"course_utils/checks/judge.py"}, ("solutions",))) == len(every)

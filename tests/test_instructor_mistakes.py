@@ -9,9 +9,9 @@ from repository import ROOT
 from course_utils import check
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
-from course_utils.checks.answer import judge_answer
 from course_utils.checks.changed_solution import changed
-from course_utils.checks.own_mistakes import add_own, function_of, packed, unpacked
+from course_utils.checks.instructor_mistakes import add_instructor_mistakes, packed, unpacked
+from course_utils.checks.judge_answer import judge_answer
 from course_utils.commands import main
 from course_utils.grading.judging.notebook_grader import tasks_digest
 
@@ -102,10 +102,10 @@ def file(tmp_path, monkeypatch):
 
     def write(text):
         (tmp_path / "course_mistakes.md").write_text(text, encoding="utf-8")
-        catalogue.own_mistakes.cache_clear()
+        catalogue.instructor_mistakes.cache_clear()
         for task, mistakes in zip(catalogue.tasks_of("03"), before, strict=True):
             task.mistakes[:] = mistakes
-            add_own(task, catalogue.own_mistakes())
+            add_instructor_mistakes(task, catalogue.instructor_mistakes())
 
     yield write
     write("")
@@ -116,7 +116,7 @@ def mean_of_values(query, key, value, mask=None):
     return weights @ value, weights
 
 
-def test_own_mistakes_are_named_in_notebooks_and_can_be_tried(file, capsys):
+def test_mistakes_are_named_in_notebooks_and_can_be_tried(file, capsys):
     file(FILE)
 
     def attention(query, key, value, mask=None):
@@ -192,12 +192,11 @@ def test_a_mistake_that_no_check_could_name_is_refused(file, change, said, capsy
 
 def test_a_copy_without_solutions_holds_the_changed_ones(file, tmp_path, monkeypatch):
     file(FILE)
-    own, _ = catalogue.own_mistakes()
-    packed_one, reworded = unpacked(packed(catalogue.own_mistakes()))
+    own, _ = catalogue.instructor_mistakes()
+    packed_one, reworded = unpacked(packed(catalogue.instructor_mistakes()))
     assert packed_one == own and not reworded.source
-    context, _ = function_of(catalogue.load("03.attention"), packed_one)(
-        *map(torch.ones, ((1, 2, 3), (1, 2, 3), (1, 2, 4)))
-    )
+    answer = catalogue.load("03.attention").function_from(packed_one.source, packed_one.name)
+    context, _ = answer(*map(torch.ones, ((1, 2, 3), (1, 2, 3), (1, 2, 4))))
     assert context.tolist() == torch.ones(1, 2, 4).tolist()
     with_them = tasks_digest.__wrapped__()
     file("")

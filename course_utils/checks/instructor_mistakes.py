@@ -11,7 +11,7 @@ it changes in the solution (`changed_solution.py` shows how). A name that the ta
 says in other words what is told.
 
 The file is in the folder of the clone, or in the one that holds my_course. `course mistakes` tries all that is in it. A copy of the course
-without solutions holds the changed solutions instead, in `course_lessons/own_mistakes.json`.
+without solutions holds the changed solutions instead, in `course_lessons/instructor_mistakes.json`.
 """
 
 import json
@@ -23,17 +23,16 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import PUBLISHED, learners_folder
 from course_utils.checks.changed_solution import changed, refuse_undefined
-from course_utils.checks.solutions import function_from
 from course_utils.checks.task import Mistake, Task
 from course_utils.checks.task_text import sections
 
 FILE = "course_mistakes.md"
-PACKED = "own_mistakes.json"
+PACKED_MISTAKES = "instructor_mistakes.json"
 HEADING = re.compile(r"(\d\d\.\w+): (\w+)")
 
 
 @dataclass(frozen=True)
-class Own:
+class InstructorMistake:
     """A mistake as the file has it. `source` is the changed solution; "" where only a sentence is to be said in other words."""
 
     task: str
@@ -43,23 +42,23 @@ class Own:
     line: int = 0
 
 
-def file_of_own() -> Path | None:
+def instructor_file() -> Path | None:
     """Return the file with an instructor's mistakes that counts here; None where there is none."""
     places = (learners_folder() / FILE, PUBLISHED / FILE)
     return next((place for place in places if place.is_file()), None)
 
 
-def packed(own: Iterable[Own]) -> str:
-    """Return mistakes as the text of `PACKED`."""
+def packed(own: Iterable[InstructorMistake]) -> str:
+    """Return mistakes as the text of `PACKED_MISTAKES`."""
     return json.dumps([asdict(each) for each in own], indent=1, ensure_ascii=False)
 
 
-def unpacked(text: str) -> list[Own]:
-    """Return the mistakes in the text of `PACKED`."""
-    return [Own(**each) for each in json.loads(text)]
+def unpacked(text: str) -> list[InstructorMistake]:
+    """Return the mistakes in the text of `PACKED_MISTAKES`."""
+    return [InstructorMistake(**each) for each in json.loads(text)]
 
 
-def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], str]) -> list[Own]:
+def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], str]) -> list[InstructorMistake]:
     """Return the mistakes in a file, with the solutions as they change them. Raises `CourseError` for the first that cannot be read.
 
     Args:
@@ -88,11 +87,11 @@ def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], s
         except CourseError as problem:
             raise CourseError(f"{file}, line {number}: {problem}.") from None
         seen.add((task, name))
-        own.append(Own(task, name, " ".join(section.paragraphs), source, number))
+        own.append(InstructorMistake(task, name, " ".join(section.paragraphs), source, number))
     return own
 
 
-def add_own(task: Task, every: Iterable[Own]) -> None:
+def add_instructor_mistakes(task: Task, every: Iterable[InstructorMistake]) -> None:
     """Add an instructor's mistakes to a task, or say the course's own in their words."""
     for own in (own for own in every if own.task == task.id):
         known = {mistake.name: place for place, mistake in enumerate(task.mistakes)}
@@ -102,12 +101,7 @@ def add_own(task: Task, every: Iterable[Own]) -> None:
             )
         if own.name in known:
             place = known[own.name]
-            new = Mistake(own.name, own.sentence, function_of(task, own)) if own.source else None
+            new = Mistake(own.name, own.sentence, task.function_from(own.source, own.name)) if own.source else None
             task.mistakes[place] = new or task.mistakes[place].reworded(own.sentence)
         else:
-            task.mistakes.append(Mistake(own.name, own.sentence, function_of(task, own)))
-
-
-def function_of(task: Task, own: Own) -> Callable:
-    """Return the answer that a changed solution is."""
-    return function_from(own.source, task.answer_name, f"mistake {own.task} {own.name}", {})
+            task.mistakes.append(Mistake(own.name, own.sentence, task.function_from(own.source, own.name)))

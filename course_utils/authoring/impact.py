@@ -38,7 +38,7 @@ ENVIRONMENT = "the environment"
 TASK = re.compile(r"\d\d\.\w+")
 FOR_ALL = ("tests/conftest.py", "tests/sampling.py")
 # Names of folders that too many tests speak of.
-WITHOUT_MEANING = {*FOLDERS, *PACKAGES, "tests", "models", "data", "tasks", "correct_answers", "."}
+WITHOUT_MEANING = {*FOLDERS, *PACKAGES, "tests", "models", "data", "tasks", "alternative_solutions", "."}
 
 
 def changed_since_success(root: Path) -> set[str] | None:
@@ -170,7 +170,7 @@ class Impact:
             folder = folder_of(self.root, task.id)
             needs = closure(self.root, {self.root / folder / f"tasks/{task.id[3:]}.py"})
             needs = {file.relative_to(self.root).as_posix() for file in needs} | {
-                f"{folder}/correct_answers/{task.id[3:]}.py"
+                f"{folder}/alternative_solutions/{task.id[3:]}.py"
             }
             if needs & declared or task.id[:2] in lessons:
                 yield task.id

@@ -2,17 +2,17 @@
 
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
-from course_utils.checks.answer import expected_on, judge_answer
 from course_utils.checks.expected import Expected
 from course_utils.checks.first_failure import first_failure
+from course_utils.checks.instructor_mistakes import FILE, InstructorMistake, instructor_file
+from course_utils.checks.judge_answer import expected_on, judge_answer
 from course_utils.checks.match_mistake import agree_in_value
-from course_utils.checks.own_mistakes import FILE, Own, file_of_own
 from course_utils.checks.task import Mistake, Task
 
 
 def try_all() -> None:
-    """Try each own mistake. Raises `CourseError` for the first that is of no use."""
-    for own in catalogue.own_mistakes():
+    """Try each of the instructor's mistakes. Raises `CourseError` for the first that is of no use."""
+    for own in catalogue.instructor_mistakes():
         try_out(own)
 
 
@@ -27,10 +27,10 @@ def equal_mistakes(task: Task, mistake: Mistake, expected: Expected) -> list[Mis
     ]
 
 
-def try_out(own: Own) -> str:
+def try_out(own: InstructorMistake) -> str:
     """Return what a check says of an answer with a mistake. Raises `CourseError` where the mistake is of no use, and says why."""
 
-    task, here = catalogue.load(own.task), f"{file_of_own() or FILE}, line {own.line}, {own.task}, {own.name}"
+    task, here = catalogue.load(own.task), f"{instructor_file() or FILE}, line {own.line}, {own.task}, {own.name}"
     expected = expected_on(task, 0)
     places = range(len(expected.cases))
     (mistake,) = (each for each in task.mistakes if each.name == own.name)
