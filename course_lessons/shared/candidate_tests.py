@@ -1,7 +1,7 @@
 """What tasks share whose answer is a test that is tried on candidates, right ones and wrong ones. No task is declared here."""
 
 from functools import partial, wraps
-from inspect import signature
+from inspect import isfunction, signature
 from itertools import combinations
 
 import torch
@@ -92,9 +92,19 @@ def mistakes_of_tests(task, test):
     task.mistake("turned_round")(lambda *given: not test(*given))
 
     def mistaken(name, **changes):
+        _refuse_unknown_arguments(*changes.values())
         task.mistake(name)(lambda *given: test(*given, **changes))
 
     return mistaken
+
+
+def _refuse_unknown_arguments(*values):
+    """Raise `TypeError` for a `partial` whose function does not take what it is given: a test would catch that error and return False."""
+    for value in values:
+        if isinstance(value, partial):
+            if isfunction(value.func):  # a builtin such as torch.allclose has no signature
+                signature(value.func).bind_partial(*value.args, **value.keywords)
+            _refuse_unknown_arguments(*value.args, *value.keywords.values())
 
 
 # How a test compares what it received with what is right

@@ -110,7 +110,7 @@ _mistaken("no_rounding", future=partial(_words_to_come_stay, same=torch.equal))
 _mistaken(
     "too_coarse",
     places=partial(_annotations_move, least=0.1),
-    future=partial(_words_to_come_stay, same=partial(equal_up_to_rounding, room=0.1)),
+    future=partial(_words_to_come_stay, same=partial(equal_up_to_rounding, tolerance=0.1)),
 )
 
 # Which annotations are changed, and where the test looks

@@ -127,7 +127,8 @@ def _order_is_nothing(on):
 _mistaken("runs_only", question=None, facts=None, padding=None)
 _mistaken("no_rounding", **_weaker("padding", holds=partial(_all_rows_stay, same=torch.equal)))
 _mistaken(
-    "too_much_room", **_weaker("padding", holds=partial(_all_rows_stay, same=partial(equal_up_to_rounding, room=0.02)))
+    "too_much_room",
+    **_weaker("padding", holds=partial(_all_rows_stay, same=partial(equal_up_to_rounding, tolerance=0.02))),
 )
 _mistaken("too_coarse", **_weaker("question", "facts", holds=partial(_own_row_moves, least=0.1)))
 _mistaken("a_constant_added", **_weaker("question", "facts", "padding", change=lambda fact, noise: fact + 1))

@@ -87,7 +87,7 @@ tests_without(task, LEFT_OUT, _without, 2)
 
 
 _mistaken("no_rounding", **_by(torch.equal))
-_mistaken("too_much_room", **_by(partial(equal_up_to_rounding, room=0.3)))
+_mistaken("too_much_room", **_by(partial(equal_up_to_rounding, tolerance=0.3)))
 _mistaken("shapes_only", **_by(lambda right, came: came.shape == right.shape))
 _mistaken("shape_not_looked_at", **_by(lambda right, came: torch.allclose(came, right, atol=1e-5)))
 _mistaken(
