@@ -403,6 +403,13 @@ def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 
 
+@claim("06", "In our run, all three translations are correct, and BLEU is about 22.")
+def _(numbers):
+    (_, bleu), shown = numbers("BLEU on"), shown_before("06", "In our run, all three translations are correct")
+    right = ("ein mann spielt gitarre .", "zwei hunde laufen im schnee .", "eine frau liest ein buch auf einer bank .")
+    return 20 < bleu < 24 and all(f"→ {german}\n" in shown for german in right)
+
+
 @claim("07", "= 0.87$ times as probable as the full stop and EOS.")
 def _(numbers):
     long, short = (numbers(f"width {width}, ")[1] for width in (5, 20))

@@ -24,6 +24,7 @@ from course_utils.models import (
     variants,
 )
 from course_utils.models.attention import causal_mask
+from course_utils.models.attention_properties import PROMISES, broken
 from course_utils.models.custom_transformer import share_right
 from course_utils.models.minimal import sinusoidal_positions
 from course_utils.models.transformer import FeedForward
@@ -267,6 +268,33 @@ def test_lesson_17_holds_the_machine_its_loss_and_its_training():
     torch.testing.assert_close(torch.tensor(losses), torch.tensor(expected))
     test = copy(torch.Generator().manual_seed(1), 50, 4, 4)
     assert shown.wrong_share(trained, 4) == pytest.approx(turing.wrong_bits(ours, test), abs=0.01)
+
+
+def test_lesson_06_holds_the_share_in_order():
+    shown = page("06_seq2seq_attention")
+    texts = ["a b c", "b c x", "a b c d", "", "b a b a"], ["a b c", "a b c", "d c b a", "a", "a b b"]
+    assert shown.share_in_order(*texts) == scores.share_in_order(*texts) == 7 / 15
+    for one, other in zip(*texts, strict=True):
+        assert shown.words_in_order(one.split(), other.split()) == len(scores.common_words(one.split(), other.split()))
+
+
+def test_lesson_20_holds_the_delta_rule_and_the_promises():
+    shown, draw = page("20_your_own_attention"), torch.Generator().manual_seed(0)
+    query, key, value = (torch.randn(2, 3, 7, n, generator=draw) for n in (4, 4, 5))
+    mask = causal_mask(7).repeat(2, 1, 1, 1)
+    mask[1, ..., 5:] = False
+    for seen in (mask, causal_mask(7)):
+        left = []
+        for delta in (shown.delta, variants.delta):
+            given = [tensor.clone().requires_grad_() for tensor in (query, key, value)]
+            contexts, weights = delta(*given, seen)
+            assert weights is None
+            contexts.square().sum().backward()
+            left.append([contexts, *(tensor.grad for tensor in given)])
+        for found, expected in zip(*left, strict=True):
+            torch.testing.assert_close(found, expected)
+    for attend in (shown.delta, shown.mask_after_softmax, shown.linear, variants.alibi):
+        assert shown.broken(attend, PROMISES) == broken(attend)
 
 
 def test_lesson_20_holds_the_model_that_any_attention_fits_into():

@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lessons 03 and 04 (queries, keys, values, scores) and lesson 05 (encoder, decoder, teacher forcing)",
     reading=55,
-    runs="a minute",
+    runs="two minutes",
 )

@@ -4,43 +4,22 @@ from math import exp
 from typing import NamedTuple
 
 import torch
+from sacrebleu.metrics import BLEU
 
 from course_lessons.lesson_07_decoding import figures
 from course_utils import check, predict, reveal
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.models.serialization import load_pretrained
-from course_utils.translation.scores import bleu
-from course_utils.translation.search import translate_all
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
 # A translation model assigns a probability to every possible translation. The best translation is the one people prefer, but the model knows only its probabilities, not people's preferences. We could choose the most probable translation, but it is hard to find and may not be the best. We look at both problems. At the end, we use a whole test set to see how many translations a search should follow at once.
 #
-# ## Two translations of one sentence
-#
-# We use the larger model from lesson 06, trained on photo captions, to translate an English caption into French in two ways. We explain `width` and `alpha` later in this lesson.
-#
-# For each translation, we print the logarithm of its probability, which is negative: the closer it is to 0, the more probable the translation. Which of the two translations is more probable?
-
-# %%
-model, subwords = load_pretrained("attention-en-fr")
-river = "Two women are eating ice cream on a bench by the river."
-source = subwords.encode([river])
-for width in (1, 3):
-    found = translate_all(model, source, width=width, alpha=0.0)[0]  # only one caption
-    text = subwords.decode([found.tokens])[0]
-    print(f"log probability {found.log_probability:.2f}: {text}")
-
-# %% [markdown]
-# The second translation is more probable: the logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so it is 1.6 times as probable as the first. It is also closer to the caption's meaning, because "près de la rivière" means *near the river*, whereas "à la rivière" means *at the river*.
-#
-# The first translation was found by **greedy search**, which writes the most probable word at each step, as we did in lessons 05 and 06. Why does greedy search miss the more probable translation?
-#
 # ## A tree of translations
 #
-# To see why, we use an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to every possible next word, and the probability of a whole translation $y$ of a source sentence $x$ is the product of these probabilities:
+# In lessons 05 and 06, the decoder wrote the most probable word at each step, which is called **greedy search**. Does it find the most probable translation? We use an example small enough to draw. A decoder translates "le chien" (*the dog*) into two English words. Given the previous words, it assigns a probability to every possible next word, and the probability of a whole translation $y$ of a source sentence $x$ is the product of these probabilities:
 #
 # $$p(y \mid x) = \prod_t p(y_t \mid x, y_1, \dots, y_{t-1})$$
 #
@@ -69,7 +48,7 @@ plots.tree(probability, kept=greedy)
 #
 # ## Keep several hypotheses
 #
-# We cannot try every translation: our model has 4,000 **tokens**, which are words and parts of words, so there are $4{,}000^{10}$ sequences of ten tokens. But we can keep more than one translation as we search. A partial translation is called a **hypothesis**; it begins with the token BOS and stays *open* until the token EOS ends it.
+# We cannot try every translation: the model we use below has 4,000 **tokens**, which are words and parts of words, so there are $4{,}000^{10}$ sequences of ten tokens. Greedy search scores only 10 · 4,000 continuations. Following a few translations at once costs only a few times as much. A partial translation is called a **hypothesis**; it begins with the token BOS and stays *open* until the token EOS ends it.
 #
 # **Beam search** keeps only the `width` most probable hypotheses. It works in rounds:
 #
@@ -148,12 +127,14 @@ figures.beam_in_the_tree(beam_search, in_the_tree, vocabulary, probability)
 #
 # ## The bench by the river
 #
-# Now we run the same `beam_search` on the caption. All it needs is a different `step`, which asks the model for the probabilities of the next token; `step_of` builds it for a given source sentence. One of the hypotheses will end before the others. Should the search stop at that point?
-
+# Now we run the same `beam_search` on a photo caption, which the larger model from lesson 06 translates into French. It needs only a different `step`, which `step_of` builds for a given source sentence and which asks the model for the next token's probabilities.
 
 # %%
+model, subwords = load_pretrained("attention-en-fr")
+
+
 def step_of(text):
-    source_ids = subwords.encode([text])[0] + [EOS]  # as `translate_all` does
+    source_ids = subwords.encode([text])[0] + [EOS]
     source = torch.tensor([source_ids])  # B S, with B = 1
 
     @torch.no_grad()
@@ -171,7 +152,21 @@ def in_words(ids):
     return text + " EOS" if ids[-1] == EOS else text
 
 
-ended, history = beam_search(step_of(river), width=3, longest=25)
+# %% [markdown]
+# For each width, we print the best translation and the logarithm of its probability, which is negative: the closer to 0, the more probable. Is a width of 1 enough here?
+
+# %%
+river = "Two women are eating ice cream on a bench by the river."
+for width in (1, 3):
+    ended, history = beam_search(step_of(river), width, longest=25)
+    print(f"log probability {ended[0].log_p:.2f}: {in_words(ended[0].ids)}")
+
+# %% [markdown]
+# Greedy search makes a search error: the logarithms differ by 0.47, and $e^{0.47}$ is 1.6, so the second translation is 1.6 times as probable as the first. It is also closer to the caption's meaning, because "près de la rivière" means *near the river*, whereas "à la rivière" means *at the river*.
+#
+# In four rounds of the search with a width of 3, we now see one of the hypotheses end before the others. Should the search stop at that point?
+
+# %%
 for number in (10, 11, 14, 15):
     print(f"round {number}:")
     for ids, log_p in history[number - 1]:
@@ -264,8 +259,10 @@ brevity = min(1, exp(1 - len(reference) / len(translation)))
 print(f"brevity penalty {brevity:.3f}")
 print(f"BLEU by hand {100 * brevity * product**0.25:.2f}")
 
-library = bleu(["the cat sat on the mat"], ["the black cat sat on the mat"])
-print(f"sacrebleu    {library.score:.2f}   {library.signature}")
+metric = BLEU()
+references = [" ".join(reference)]  # one for each translation
+library = metric.corpus_score([" ".join(translation)], [references])
+print(f"sacrebleu    {library.score:.2f}   {metric.get_signature()}")
 
 # %% [markdown]
 # Four of the five pairs occur in the reference. Only "the cat" does not, because "black" separates the two words there.
@@ -281,12 +278,14 @@ predict("07.meaning", ...)
 
 # %% tags=["reveals", "nbval-check-output"]
 print("BLEU of two sentences:")
-reference = "The black dog is not sleeping on the sofa ."
-now_sleeping = bleu(["The black dog is now sleeping on the sofa ."], [reference])
-lies_awake = bleu(["The black dog lies awake on the sofa ."], [reference])
-print(f"now sleeping {now_sleeping.score:.1f}")
-print(f"lies awake   {lies_awake.score:.1f}")
-higher = now_sleeping.score > lies_awake.score
+references = ["The black dog is not sleeping on the sofa ."]
+opposite = ["The black dog is now sleeping on the sofa ."]
+same_meaning = ["The black dog lies awake on the sofa ."]
+now_sleeping = metric.corpus_score(opposite, [references]).score
+lies_awake = metric.corpus_score(same_meaning, [references]).score
+print(f"now sleeping {now_sleeping:.1f}")
+print(f"lies awake   {lies_awake:.1f}")
+higher = now_sleeping > lies_awake
 reveal("07.meaning", "now sleeping" if higher else "lies awake")
 
 # %% [markdown]

@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 
 import torch
 import torch.nn.functional as F
+from sacrebleu.metrics import BLEU  # lesson 07
 from torch import nn
 from torch.optim.lr_scheduler import LinearLR
 from torch.utils.data import DataLoader
@@ -22,7 +23,6 @@ from course_utils.models.custom_transformer import share_right  # lesson 12
 from course_utils.models.seq2seq import make_batch  # lessons 05 and 12
 from course_utils.models.serialization import load_pretrained
 from course_utils.models.transformer import Transformer  # lesson 12's, but faster
-from course_utils.translation.scores import bleu  # lesson 07
 from course_utils.translation.translate import translate  # beam search: lesson 07
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -457,8 +457,8 @@ for text in ["A man is playing guitar.", "A woman is reading a book on a bench."
     print(text, "→", *translate(small.cpu(), subwords, [text]))
 test_pairs = load_captions("test")
 translations = translate(small, subwords, test_pairs.sources, width=1)  # greedy
-score = bleu(translations, test_pairs.targets).score
-print(f"BLEU on {len(translations):,} test captions: {score:.0f}")
+bleu = BLEU().corpus_score(translations, [test_pairs.targets])
+print(f"BLEU on {len(translations):,} test captions: {bleu.score:.0f}")
 figures.draw_own_loop()
 
 # %% [markdown]
