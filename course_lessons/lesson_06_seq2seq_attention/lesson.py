@@ -329,7 +329,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back, so we now measure the share of words generated in the correct position, as in lesson 05. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states (`encode` returns `s, s[:, None], mask[:, :1]`), so the context is the same vector at every step (Cho et al., 2014). Their learning rate is 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005.
+# Long sentences were the reason for looking back, so we now measure the share of words generated in the correct position, as in lesson 05. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. Their learning rate is 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005.
 #
 # The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
 
@@ -391,7 +391,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil: the length of the longest list of words that both translations contain in the same order (their longest common subsequence), divided by the length of the longer translation, here 19 / 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. It is the length of the longest list of words that both translations contain in the same order, divided by the length of the longer translation, here 19 / 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
 
 
 # %%
@@ -407,6 +407,7 @@ def words_in_order(one, other):  # two lists of words
     return longest[-1][-1]
 
 
+# %%
 def share_in_order(translations, references):
     shared = 0
     total = 0
@@ -477,7 +478,7 @@ table(rows, columns, corner="given the right words", digits=2)
 # %% [markdown]
 # Its mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. On its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
 #
-# Perhaps the decoder loses its place because such lengths are new to it, so we have trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
+# Perhaps the decoder loses its place because such lengths are new to it. To find out, we trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
 
 # %%
 rows = {
@@ -540,6 +541,7 @@ def short_pairs(split):
     return zip(*short, strict=True)  # the English captions, the German ones
 
 
+# %%
 english, german = short_pairs("train")
 counts = Counter(" ".join(english + german).split())
 frequent = [token for token, count in counts.items() if count >= 3]
@@ -550,7 +552,8 @@ print("tokens in the vocabulary:", len(vocabulary))
 # %%
 torch.manual_seed(0)
 german_model = LookingBack(len(vocabulary), D=64, H=128)
-sources, targets = vocabulary.encode(english), vocabulary.encode(german)
+sources = vocabulary.encode(english)
+targets = vocabulary.encode(german)
 fit(german_model, sources, targets, seed=0, steps=256, rate=0.01)
 captions = ["A man is playing guitar.", "Two dogs are running in the snow."]
 captions.append("A woman is reading a book on a bench.")
@@ -558,6 +561,8 @@ tokens = [tokenize(caption) for caption in captions]
 translations = translate(german_model, vocabulary, tokens)
 for caption, translation in zip(captions, translations, strict=True):
     print(caption, "→", translation)
+
+# %%
 english, german = short_pairs("test")
 translations = translate(german_model, vocabulary, english)
 # The texts are already split into tokens.

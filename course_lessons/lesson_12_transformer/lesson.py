@@ -81,7 +81,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017; § marks its sections) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation.
 #
-# The thick line through each half consists of residual connections and is called the **residual stream**. Each box above it reads from the stream, computes something and adds its result. Guess which boxes let words exchange information.
+# The thick line through each half consists of residual connections and is called the **residual stream**. Each box above the line reads from the stream, computes something and adds the result to the stream. Guess which boxes let words exchange information.
 
 # %%
 diagrams.transformer()
@@ -124,7 +124,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# The keys and values come from the source, whereas the queries come from the target. With one query per target word, the result has the same shape as x and can be added to the stream.
+# The keys and values come from the source, whereas the queries come from the target. Because there is one query per target word, the result has the same shape as x and can be added to the stream.
 #
 # ## One network for all words
 #
@@ -173,9 +173,9 @@ with torch.no_grad():
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# During training, the paper also applies dropout (§5.4, lesson 09), which we leave out until the last experiment.
+# During training, Vaswani et al. also apply dropout (§5.4, lesson 09), which we leave out until the last experiment.
 #
-# Normalise [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give?
+# Normalise x = [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give for this x?
 
 
 # %%
@@ -198,7 +198,7 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The normalised vector is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm normalises 2x, with the same result as for x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer; with pre-norm, sub-layers only add to it.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The normalised vector is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm normalises 2x, which gives the same result as normalising x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer; with pre-norm, sub-layers only add to it.
 #
 # ## Two kinds of layer
 #
@@ -251,7 +251,7 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are only two: the source mask, used twice, hides the source padding, and the decoder's self-attention uses the causal mask. No other layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words, and the loss ignores it.
+# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. No other layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words, and the loss ignores it.
 #
 # ## The whole model
 #
@@ -261,7 +261,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# The entries of E must be small to keep the logits small, but multiplied by √D, they are about as large as the entries of the position vectors.
+# The entries of E must be small to keep the logits small, but once multiplied by √D, they are about as large as the entries of the position vectors.
 
 
 # %%
@@ -370,9 +370,9 @@ table(rows, ["safe from later words", "safe from padding"])
 #
 # ## Does it translate?
 #
-# Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers on each side, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation.
+# Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers in each half, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation.
 #
-# As in lesson 05, a batch consists of the source, the decoder's input words and the words it should predict, padded with 0 (PAD). Each of the 200 steps samples 64 pairs. The loss ignores padding, gradients longer than 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
+# As in lesson 05, a batch consists of the source, the decoder's input words and the words it should predict, padded with 0 (PAD). At each of the 200 steps, we sample 64 pairs. The loss ignores padding, gradients with a norm above 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
 
 
 # %%
@@ -425,7 +425,7 @@ def fit(model, batches, epochs=1, rate=0.01):  # epochs: passes through the batc
 
 
 # %% [markdown]
-# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, the decoder starts from BOS and predicts the first word, which we append, and so on.
+# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When the model generates a translation on its own, the decoder starts from BOS and predicts the first word, which we append, and so on.
 
 
 # %%

@@ -363,10 +363,10 @@ def delta(query, key, value, mask):  # B H T D, B H T D, B H T E
     S = key.new_zeros(B, H, D, value.shape[-1])  # B H D E
     contexts = []
     for t in range(T):
-        q, k, v = query[:, :, [t]], key[:, :, [t]], value[:, :, [t]]  # B H 1 D or E
-        difference = v - k @ S  # B H 1 E
+        k = key[:, :, [t]]  # B H 1 D
+        difference = value[:, :, [t]] - k @ S  # B H 1 E
         S = S + k.mT @ difference  # B H D E: with β = 1
-        contexts.append(q @ S)  # B H 1 E
+        contexts.append(query[:, :, [t]] @ S)  # B H 1 E
     return torch.cat(contexts, 2), None  # B H T E, no weights
 
 
