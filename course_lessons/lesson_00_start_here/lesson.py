@@ -133,7 +133,7 @@ print((torch.ones(5, 4, 2) @ torch.ones(5, 2, 3)).shape)  # B T D: a batch of fi
 #
 # **Masks.** Sentences differ in length, but all the rows of a tensor have the same length, so shorter rows are padded at the end. A **mask** marks the real numbers: it is True for them and False for the padding. In a product, True counts as 1 and False as 0, so a mask is also a set of weights.
 #
-# Where the mask is False, the product is 0, unless the entry is infinite or NaN ("not a number"), since either of these times 0 is NaN. To replace such entries as well, or to write a value other than 0, we use `masked_fill`. It fills the positions where its mask is True, so we pass it `~mask`, in which True and False are swapped.
+# Where the mask is False, the product is 0, unless the entry is infinite or NaN (not a number), since either of these times 0 is NaN. To replace such entries as well, or to write a value other than 0, we use `masked_fill`. It fills the positions where its mask is True, so we pass it `~mask`, in which True and False are swapped.
 #
 # Each row of `numbers` has its own mask. What is the sum of the second row if we count only the numbers for which the mask is True?
 

@@ -191,7 +191,7 @@ for name, count in counts.items():  # 4 bytes for each number in float32
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
 # %%
-train = tales(6000, seed=1)  # 6,000 rows: tale after tale, cut off after 65 characters
+train = tales(6000, seed=1)  # each of 6,000 rows: 65 characters of tale after tale
 test = tales(400, seed=2)
 # test.ids B 65: a line break and 64 characters; test.bits B 64: one for each of the 64
 text = decode(test.ids[3, 1:])  # row 3 without the line break before the tale
@@ -303,7 +303,7 @@ def write(model, prompt, adjust, seed=0, longest=64):
         logits = model(ids)[0, -1]  # V: of text 0, after its last character
         p = adjust(logits)  # V: probabilities, by one of the functions below
         # multinomial draws one character's number with these probabilities
-        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1, then 1 1
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
     return decode(ids[0]).strip("\n").replace("\n", " | ")
 
@@ -439,7 +439,7 @@ print(f"with a cache:    {with_cache:.1f} s")
 # One way, which Elhage et al. (2021) described and Olsson et al. (2022) found in models of many sizes, relies on two heads:
 #
 # 1. In one layer, a head attends to the preceding word, so that each word's vector also represents the word before it.
-# 2. In a later layer, a head attends to the word that came after an earlier occurrence of the current word and copies it. This head is called an **induction head**.
+# 2. In a later layer, a head attends to the word after an earlier occurrence of the current word and copies that word. This head is called an **induction head**.
 #
 # In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V", and the key of this "o" would match that query.
 #
@@ -451,7 +451,7 @@ class AttentionAlone(nn.Module):
     def __init__(self, N, D=64):
         super().__init__()
         self.embedding = nn.Embedding(WORDS, D)  # WORDS: 32 different words
-        self.P = sinusoidal_positions(WORDS + 1, D)  # long enough: one word is repeated
+        self.P = sinusoidal_positions(WORDS + 1, D)  # at most 32 words and one repeated
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
@@ -513,7 +513,7 @@ figures.draw_layers(copier, words[0])
 last = words[:, -1]  # B: the last word of each text
 matches = words[:, :-1] == last[:, None]  # B T: True at its first mention, else False
 first = matches.int().argmax(1)  # B: the place of the only 1 among 0s
-texts = torch.arange(500)  # B
+texts = torch.arange(500)  # B: row numbers
 replaced = words.clone()
 # [texts, first] pairs the two: replaced[0, first[0]], replaced[1, first[1]], ...
 replaced[texts, first] = (last + 1) % WORDS  # B: the next number; after 31, 0
@@ -542,7 +542,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, fewer than guessing among the text's other eleven words would give (1 in 11, or 9%). Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it attends to the word after the last word's earlier occurrence. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*, in which it follows an "i" instead of an "o". Do the GPTs now copy less well?
+# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*, where it follows an "i". The second mention stays *Vom*. Do the GPTs now copy less well?
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"

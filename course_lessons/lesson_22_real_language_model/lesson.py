@@ -84,7 +84,7 @@ vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 digits = pre_tokenizers.Digits(individual_digits=True)
-# splits a text into words, then bytes (a space becomes Ġ); adds no space in front
+# text to words to bytes; a space becomes Ġ, and no space is added before the text
 bytes_of_words = pre_tokenizers.ByteLevel(add_prefix_space=False)
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
@@ -103,7 +103,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# Lesson 21's `GPT` is the 2017 decoder with pre-norm and without attention to a source. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also grouped the queries. Llama also dropped all biases and the factor √D of the embedding; its paper gives no reason.
+# Lesson 21's `GPT` is the 2017 decoder with pre-norm and without attention to a source. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also share keys and values among heads. Llama also dropped all biases and the factor √D of the embedding; its paper gives no reason.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It does not subtract the mean and has no bias, so there is less to compute:
 #
@@ -170,7 +170,7 @@ def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     G, S = k.shape[1:3]
     grouped = q.unflatten(1, (G, -1))  # B G H/G T d
     scores = grouped @ k[:, :, None].mT / d**0.5  # B G H/G T S; k: B G 1 d S
-    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: row t to S - T + t
+    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: t sees 0…S-T+t
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B G H/G T S
     context = weights @ v[:, :, None]  # B G H/G T d
     return context.flatten(1, 2), weights.flatten(1, 2)  # B H T d, B H T S
@@ -258,7 +258,7 @@ class Llama(nn.Module):
 
     def angles(self, start, T):
         position = torch.arange(start, start + T)  # T
-        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2; arange: 2i
+        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2: θ^(-2i/d)
         angle = position[:, None] * speed  # T d/2
         return angle.sin(), angle.cos()
 
@@ -324,7 +324,7 @@ def load(file):
         data = torch.tensor(stored.data)  # rows of bytes; norms: float32
         kind = stored.tensor_type.name
         if kind == "Q4_1":  # four bits, with a minimum
-            weights[name] = unpack(data.view(-1, 20)).view(len(data), -1)  # same rows
+            weights[name] = unpack(data.view(-1, 20)).view(len(data), -1)  # data's rows
         elif kind == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
             scale = blocks[:, :2].view(torch.float16).float()
@@ -483,7 +483,7 @@ print("-", chat("Who was Goethe?").strip())
 
 # %%
 generator = torch.Generator().manual_seed(0)
-once = torch.randint(1000, 20_000, (4, 40), generator=generator)  # B 40; marks: 0 to 16
+once = torch.randint(1000, 20_000, (4, 40), generator=generator)  # B 40, no marks
 start = torch.full((4, 1), tokenizer.token_to_id("<|im_start|>"))  # B 1
 rows = torch.cat([start, once, once], dim=1)  # B 81
 
@@ -510,13 +510,13 @@ def mean_weight(back):  # on the position this many places back
     found = []
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
-        # 0 is the mark, 1 to 40 are the first copy
+        # 0: mark; 1 to 40: first copy; 41 to 79: second
         second = [weights[:, :, t, t - back] for t in range(41, 80)]  # B H each
         found.append(torch.stack(second).mean(dim=(0, 1)))  # H
     return torch.stack(found)  # N H
 
 
-nats_of_each(rows)  # again, so that the layers keep these rows' weights
+nats_of_each(rows)  # in case a different text was read since
 for name, back in {"previous token": 1, "induction": 40 - 1}.items():
     weight = mean_weight(back)  # N H
     flat = weight.flatten()  # N·H: head h of layer n is at 9n + h

@@ -38,7 +38,7 @@ class Report:
     """The verdict on an answer, and the parts of what is said of it.
 
     `state` is "not attempted", "error", "failed" or "passed". `kind` is what is wrong first: type, shape, finite, value, gradient,
-    side effect or error. `named` is the mistake that was recognised, `mistake` its name; `relation` is the sentence on how another
+    side effect or error. `mistake` is the name of the mistake that was recognised; `relation` is the sentence on how another
     value is related to the right one. Each of these may be None.
     `message` is said first: the `remark` if there is one; else `altered`, that the answer alters an input, and the `diagnosis`, a mistake,
     two mistakes or a relation; else what is wrong first, and the broken `properties`.

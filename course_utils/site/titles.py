@@ -84,6 +84,8 @@ TITLES = {
     "Xu et al. 2015": {"Show, Attend and Tell: Neural Image Caption Generation with Visual Attention": "1502.03044"},
     "Yang et al. 2016": {"Hierarchical Attention Networks for Document Classification": "https://aclanthology.org/N16-1174/"},
     "Yang et al. 2018": {"Breaking the Beam Search Curse: A Study of (Re-)Scoring Methods and Stopping Criteria for Neural Machine Translation": "1808.09582"},
+    "Zeiler and Fergus 2014": {"Visualizing and Understanding Convolutional Networks": "1311.2901"},
     "Zhang and Sennrich 2019": {"Root Mean Square Layer Normalization": "1910.07467"},
     "Zheng et al. 2025": {"DeepEyes: Incentivizing \"Thinking with Images\" via Reinforcement Learning": "2505.14362"},
+    "Zhou et al. 2016": {"Learning Deep Features for Discriminative Localization": "1512.04150"},
 }  # fmt: skip
