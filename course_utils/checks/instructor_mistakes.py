@@ -99,9 +99,9 @@ def add_instructor_mistakes(task: Task, every: Iterable[InstructorMistake]) -> N
             raise CourseError(
                 f"{task.id} has no mistake {own.name}: write below its sentence what it changes in the solution."
             )
+        new = Mistake(own.name, own.sentence, task.function_from(own.source, own.name)) if own.source else None
         if own.name in known:
             place = known[own.name]
-            new = Mistake(own.name, own.sentence, task.function_from(own.source, own.name)) if own.source else None
             task.mistakes[place] = new or task.mistakes[place].reworded(own.sentence)
         else:
-            task.mistakes.append(Mistake(own.name, own.sentence, task.function_from(own.source, own.name)))
+            task.mistakes.append(new)

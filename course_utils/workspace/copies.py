@@ -174,17 +174,17 @@ def read(path: Path) -> dict | None:
             raise Unreadable
     except Unreadable:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        elsewhere = f"ove it elsewhere: {_how_to_begin_anew(path)}"
+        anew = _how_to_begin_anew(path)
         if conflict := open_conflict(text):
             raise CourseError(
-                f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. Else m{elsewhere}"
+                f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. Else move it elsewhere: {anew}"
             ) from None
         if path.is_file() and not text.strip("\0 \t\r\n"):  # as after a disk that was full
-            raise CourseError(f"{path} is empty. M{elsewhere}") from None
+            raise CourseError(f"{path} is empty. Move it elsewhere: {anew}") from None
         if line := line_it_breaks_off_at(text):
-            raise CourseError(f"{path} breaks off in the middle, at line {line}. M{elsewhere}") from None
+            raise CourseError(f"{path} breaks off in the middle, at line {line}. Move it elsewhere: {anew}") from None
         raise CourseError(
-            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there. Else m{elsewhere}"
+            f"{path} cannot be read as a notebook of today's format. If JupyterLab opens it, save it there. Else move it elsewhere: {anew}"
         ) from None
     return notebook | {"cells": cells, "metadata": a_dict(notebook.get("metadata"))}
 
