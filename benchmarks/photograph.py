@@ -85,14 +85,13 @@ def annotated(fill):
 @torch.no_grad()
 def measure(word, fill):
     """Return a row for each square, with the word's score there."""
-    readout, annotations = network()._fc, annotated(fill)
-    logits = readout(annotations.mean(1))[:, CLASSES[word]].tolist()
-    probabilities = readout(annotations.mean(1)).softmax(-1)[:, CLASSES[word]].tolist()
+    readout, annotations, place = network()._fc, annotated(fill), CLASSES[word]
+    every = readout(annotations.mean(1))  # B 1000
+    logits, probabilities = every[:, place].tolist(), every.softmax(-1)[:, place].tolist()
     if fill == "nothing":
         return [("none", logits[0], probabilities[0], "none")]
-    own = (
-        (annotations @ readout.weight[CLASSES[word]]).diagonal().tolist()
-    )  # of the picture in which cell i is covered, score i
+    # of the picture in which cell i is covered, score i
+    own = (annotations @ readout.weight[place]).diagonal().tolist()
     return list(zip(range(GRID * GRID), logits, probabilities, own, strict=True))
 
 
