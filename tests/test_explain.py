@@ -190,6 +190,13 @@ def test_a_relation_that_holds_in_some_cases_only_is_not_told():
     assert next(calls) == 0
 
 
+def test_pairs_need_values_for_most_inputs():
+    def compared_with_values(weights, values, uniform):
+        return solution_of("08.hard_attention")(weights, values, values)  # runs for two of ten inputs
+
+    assert relation("08.hard_attention", compared_with_values) is None
+
+
 @pytest.mark.parametrize("task_id", ["00.weighted_sum", "01.sum_vectors", "01.word_polarity", "02.softmax"])
 def test_nan_everywhere_is_not_explained_by_one_of_many_causes(task_id):
     nothing = changed(task_id, lambda value: torch.full_like(value, torch.nan))
