@@ -27,6 +27,7 @@ from course_utils.models.attention import causal_mask
 from course_utils.models.attention_properties import PROMISES, broken
 from course_utils.models.custom_transformer import share_right
 from course_utils.models.minimal import sinusoidal_positions
+from course_utils.models.torch_conversion import copy_parameters
 from course_utils.models.transformer import FeedForward
 from course_utils.translation import scores
 
@@ -93,6 +94,15 @@ def test_lesson_15_holds_the_encoder_and_the_loss():
     torch.manual_seed(2)
     output = captions.Captioner()(annotations, seen.given)
     torch.testing.assert_close(shown.word_loss(output, seen.wanted), captions.soft_loss(output, seen.wanted))
+
+
+def test_lesson_10_copies_parameters_as_the_package_does():
+    shown = page("10_multi_head_attention")
+    theirs, one, other = torch.nn.MultiheadAttention(6, 2), shown.MultiHead(6, 2), shown.MultiHead(6, 2)
+    shown.copy_parameters(theirs, one)
+    copy_parameters(theirs, other)
+    for found, wanted in zip(one.parameters(), other.parameters(), strict=True):
+        assert torch.equal(found, wanted)
 
 
 @pytest.mark.parametrize("k", [1, 2])

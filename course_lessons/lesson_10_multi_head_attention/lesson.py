@@ -10,7 +10,6 @@ from course_utils.data.measured import by_seed
 from course_utils.figures.tables import table
 from course_utils.models.attention import causal_mask
 from course_utils.models.serialization import load_pretrained
-from course_utils.models.torch_conversion import copy_parameters
 from course_utils.models.train_model import train_model
 
 torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
@@ -200,13 +199,23 @@ by_loop, _, _ = multi_head(man_first[1:2], man_first, man_first)  # T D
 print("the loop gives the same:", torch.allclose(by_module[0], by_loop))
 
 # %% [markdown]
-# The module gives the same output as our loop. PyTorch's own module is `nn.MultiheadAttention`. There is one trap: in its mask, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What is the output for the last word if we forget to invert the mask?
+# The module gives the same output as our loop. PyTorch's own module is `nn.MultiheadAttention`. It keeps the three matrices for queries, keys and values in one, `in_proj_weight`, which we split to copy them. There is one trap: in its mask, True means "must not be seen". In our masks and in `scaled_dot_product_attention`, True means "may be seen", so we invert our masks with `~`. What is the output for the last word if we forget to invert the mask?
+
 
 # %% tags=["nbval-check-output"]
+def copy_parameters(theirs, ours):
+    weights = [*theirs.in_proj_weight.chunk(3), theirs.out_proj.weight]  # D D each
+    biases = [*theirs.in_proj_bias.chunk(3), theirs.out_proj.bias]  # D each
+    layers = [ours.W_Q, ours.W_K, ours.W_V, ours.W_O]
+    for layer, weight, bias in zip(layers, weights, biases, strict=True):
+        layer.weight.data = weight.detach().clone()
+        layer.bias.data = bias.detach().clone()
+
+
 torch.manual_seed(0)
 theirs = nn.MultiheadAttention(12, 3, batch_first=True)
 ours = MultiHead(12, 3)
-copy_parameters(theirs, ours)  # from theirs to ours
+copy_parameters(theirs, ours)
 x = torch.randn(2, 5, 12)  # B T D
 may_look = causal_mask(5)  # T T
 of_ours, _ = ours(x, x, x, may_look[None])  # B T D

@@ -48,10 +48,12 @@ def to_torch(ours: Transformer) -> nn.Transformer:
 
 def copy_parameters(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
     """Give the MultiHead of lesson 10's page, whose layers are W_Q, W_K, W_V and W_O, the parameters of torch's layer."""
-    blocks = [*zip(theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3), strict=True)]
-    blocks.append((theirs.out_proj.weight, theirs.out_proj.bias))
-    for layer, (weight, bias) in zip((ours.W_Q, ours.W_K, ours.W_V, ours.W_O), blocks, strict=True):
-        layer.weight.data, layer.bias.data = weight.detach(), bias.detach()
+    weights = [*theirs.in_proj_weight.chunk(3), theirs.out_proj.weight]
+    biases = [*theirs.in_proj_bias.chunk(3), theirs.out_proj.bias]
+    layers = [ours.W_Q, ours.W_K, ours.W_V, ours.W_O]
+    for layer, weight, bias in zip(layers, weights, biases, strict=True):
+        layer.weight.data = weight.detach().clone()
+        layer.bias.data = bias.detach().clone()
 
 
 # Pairs of tensors that mean the same, torch's first. They are views of the modules' weights, to be copied either way.
