@@ -10,7 +10,7 @@ import pytest
 import sampling
 from repository import ROOT
 
-from course_utils.authoring import impact
+from course_utils.authoring import impact, testing
 from course_utils.base.errors import CourseError
 
 
@@ -54,6 +54,49 @@ def test_changed_since_success_says_that_git_is_missing(tmp_path, monkeypatch):
     (tmp_path / impact.KEPT).write_text("{}")
     with pytest.raises(CourseError, match="asks git which files there are"):
         impact.changed_since_success(tmp_path)
+
+
+def test_the_last_commit_says_what_has_changed(course):
+    def commit():
+        subprocess.run(["git", "add", "."], cwd=course, check=True)
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, "commit", "-qm", "x"], cwd=course, check=True)
+
+    commit()
+    assert impact.changed_by_last_commit(course) is None
+    (course / "one.py").write_text("2\n")
+    commit()
+    (course / "two.py").write_text("2\n")
+    assert impact.changed_by_last_commit(course) == {"one.py", "two.py"}
+
+
+@pytest.mark.parametrize(
+    ("record", "changed", "left_out"),
+    [
+        (None, {"docs/setup.md"}, testing.LONG),
+        (None, None, ()),  # a clone of one commit only
+        (set(), None, testing.LONG),
+        (None, {"course_lessons/lesson_13_training/lesson.py"}, testing.LONG[:3] + testing.LONG[4:]),
+        ({"course_utils/models/transformer.py"}, set(), ("05_seq2seq", "12_transformer", "15_captions")),
+        ("of another environment", set(), ()),
+    ],
+)
+def test_long_notebooks_run_where_what_they_use_has_changed(record, changed, left_out, monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(
+        testing, "_pytest", lambda root, *arguments, **_: seen.extend(arguments) or testing.Step("notebooks")
+    )
+    monkeypatch.setattr(impact, "KEPT", tmp_path / "record")
+    if record is not None:
+        impact.KEPT.touch()
+    monkeypatch.setattr(impact, "changed_since_success", lambda root: record if isinstance(record, set) else None)
+    monkeypatch.setattr(impact, "changed_by_last_commit", lambda root: changed)
+    step = testing._usual_notebooks(ROOT)
+    assert [each for each in seen if each.startswith("--ignore")] == [
+        f"--ignore=notebooks/{name}.ipynb" for name in left_out
+    ]
+    assert sum(step.left.values()) == len(left_out)
+    assert all((ROOT / f"notebooks/{name}.ipynb").is_file() for name in testing.LONG)
 
 
 def taken(*names):

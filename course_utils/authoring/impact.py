@@ -7,7 +7,7 @@ A test depends on
 - any other file whose name, or whose folder's name, is in its own file.
 
 As a plugin of pytest, this module leaves out every test that hangs on nothing that has changed. What a test reads by a name that it
-puts together is not seen: so the usual run, `course test`, never asks what is known here.
+puts together is not seen: so the usual run, `course test`, asks what is known here only for the notebooks that take longest.
 """
 
 import hashlib
@@ -54,6 +54,16 @@ def changed_since_success(root: Path) -> set[str] | None:
     if before.get(ENVIRONMENT) != now[ENVIRONMENT]:
         return None
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+
+
+def changed_by_last_commit(root: Path) -> set[str] | None:
+    """Return the names of files that differ from the commit before the last one; None where git does not know it."""
+    before = ["git", "diff", "--name-only", "-z", "HEAD~1"]
+    new = ["git", "ls-files", "--others", "--exclude-standard", "-z"]
+    runs = [subprocess.run(command, cwd=root, capture_output=True, text=True) for command in (before, new)]
+    if any(run.returncode for run in runs):
+        return None
+    return {name for run in runs for name in run.stdout.split("\0") if name}
 
 
 def record_success(root: Path) -> None:

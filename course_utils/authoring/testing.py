@@ -21,6 +21,9 @@ from course_utils.authoring import impact
 from course_utils.base.paths import FOLDERS
 
 RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
+# Lessons that train for a minute or more, half the time of all notebooks. Their outputs are those of today's code, as
+# `course build --check` has just seen, so the usual run repeats them only where something that they use has changed.
+LONG = ("05_seq2seq", "06_seq2seq_attention", "12_transformer", "13_training", "15_captions")
 NO_TESTS = 5  # the exit code of pytest where it has run none
 MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (
@@ -57,7 +60,7 @@ def run_usual(root: Path) -> int:
     steps = [
         *_quick_steps(root),
         _pytest(root, "tests", *TESTS, "-m", "not thorough"),
-        _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, extra=NOTEBOOKS_ALONE),
+        _usual_notebooks(root),
     ]
     return _close(root, steps)
 
@@ -156,6 +159,17 @@ def _command(root, name, *arguments):
     step = Step(name)
     code = _run(root, step, arguments)
     step.counts["failed" if code else "passed"] += 1
+    return step
+
+
+def _usual_notebooks(root):
+    unchanged = [f"notebooks/{name}.ipynb" for name in LONG]
+    names = impact.changed_since_success(root) if (root / impact.KEPT).exists() else impact.changed_by_last_commit(root)
+    again = unchanged if names is None else impact.notebooks(root, names, ("notebooks",))
+    unchanged = [built for built in unchanged if built not in again]
+    left_out = [f"--ignore={built}" for built in unchanged]
+    step = _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, *left_out, extra=NOTEBOOKS_ALONE)
+    step.left["notebooks that train for a minute or more and use nothing that has changed"] += len(unchanged)
     return step
 
 
