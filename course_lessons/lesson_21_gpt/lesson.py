@@ -116,7 +116,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. E's entries begin with a standard deviation of 1/√D, so the factor √D makes them about as large as $P_t$'s. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. At first, E's entries have a standard deviation of 1/√D. The factor √D raises it to 1, so that they are about as large as $P_t$'s, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -127,7 +127,8 @@ class Layer(nn.Module):
 def sinusoidal_positions(T, D):
     position = torch.arange(T)[:, None]  # T 1
     exponent = torch.arange(0, D, 2) / D  # D/2: from 0 to almost 1
-    angle = position * 10_000**-exponent  # T D/2
+    speed = 10_000**-exponent  # D/2: from 1 down to almost 1/10,000
+    angle = position * speed  # T D/2
     P = torch.zeros(T, D)
     P[:, 0::2] = angle.sin()  # the even columns
     P[:, 1::2] = angle.cos()  # the odd columns
@@ -384,7 +385,8 @@ class CachedGPT(GPT):
         mask = torch.ones(end, end, dtype=torch.bool, device=ids.device).tril()  # S S
         mask = mask[start:]  # T S; new: only the rows of the new characters
         for layer, cache in zip(self.layers, caches, strict=True):  # new: caches
-            x = layer.attention(x, mask, cache)  # B T D: Layer.forward plus cache
+            # as in Layer.forward, but SubLayer passes f the cache as well
+            x = layer.attention(x, mask, cache)  # B T D
             x = layer.feed_forward(x)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
@@ -455,12 +457,13 @@ class AttentionAlone(nn.Module):
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
-    def forward(self, words, hide=0):  # B T; hide=1 hides the preceding word
+    # hide, for a test below: 1 hides the preceding word, 2 the one before it
+    def forward(self, words, hide=0):  # B T
         T = words.shape[1]
         x = self.embedding(words) + self.P[:T]  # B T D
         for i, layer in enumerate(self.layers):
             mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
-            if hide and i == 0:  # only in the first layer
+            if hide > 0 and i == 0:  # only in the first layer
                 for t in range(hide, T):
                     mask[t, t - hide] = False  # word t cannot see word t - hide
             x = x + layer(x, mask)  # B T D
@@ -515,8 +518,9 @@ matches = words[:, :-1] == last[:, None]  # B T: True at its first mention, else
 first = matches.int().argmax(1)  # B: the place of the only 1 among 0s
 texts = torch.arange(500)  # B: row numbers
 replaced = words.clone()
+different = (last + 1) % WORDS  # B: the number after the last word's; after 31, 0
 # [texts, first] pairs the two: replaced[0, first[0]], replaced[1, first[1]], ...
-replaced[texts, first] = (last + 1) % WORDS  # B: the next number; after 31, 0
+replaced[texts, first] = different
 
 
 @torch.no_grad()
@@ -542,7 +546,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, fewer than guessing among the text's other eleven words would give (1 in 11, or 9%). Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it attends to the word after the last word's earlier occurrence. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*, where it follows an "i". The second mention stays *Vom*. Do the GPTs now copy less well?
+# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*: its place stays the same too, but it now follows an "i", not an "o". The second mention stays *Vom*. Do the GPTs now copy less well?
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"

@@ -64,7 +64,7 @@ merges = []
 for _ in range(10):
     pair = most_frequent_pair(words)
     merges.append(pair)
-    words = Counter({merge(tokens, pair): count for tokens, count in words.items()})
+    words = {merge(tokens, pair): count for tokens, count in words.items()}
 print("merges:", ["".join(pair) for pair in merges])
 print("tokens:", [list(tokens) for tokens in words])
 
@@ -83,14 +83,18 @@ vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])
 # a merge such as "Ġ n" joins the tokens "Ġ" and "n"; Ġ is a space within a token
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
-digits = pre_tokenizers.Digits(individual_digits=True)
-# text to words to bytes; a space becomes Ġ, and no space is added before the text
-bytes_of_words = pre_tokenizers.ByteLevel(add_prefix_space=False)
-tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_of_words])
+
+# before the merges: first split off each digit, then split the rest into words
+split_digits = pre_tokenizers.Digits(individual_digits=True)
+# ByteLevel also turns each word into bytes, and its space into Ġ
+split_words = pre_tokenizers.ByteLevel(add_prefix_space=False)  # adds no space itself
+tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split_digits, split_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
-kinds = facts["tokenizer.ggml.token_type"]  # 3: never split
+
+kinds = facts["tokenizer.ggml.token_type"]  # V: of each token; 3 is a mark
 marks = [token for token, i in vocabulary.items() if kinds[i] == 3]
-tokenizer.add_special_tokens(marks)
+tokenizer.add_special_tokens(marks)  # so they are never split
+
 print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
 english = "A man is standing on a ladder."
 german = "Ein Mann steht auf einer Leiter."
@@ -103,7 +107,7 @@ for example in (" not", " nothing", " Zorblat", english, german):
 #
 # ## The four changes since 2017
 #
-# Lesson 21's `GPT` is the 2017 decoder with pre-norm and without attention to a source. Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also share keys and values among heads. Llama also dropped all biases and the factor √D of the embedding; its paper gives no reason.
+# Lesson 21's `GPT` is the 2017 decoder without attention to a source and with each norm before its sub-layer (*pre-norm*). Llama changed the norm, the feed-forward network and the positions, and the largest Llama 2 models also share keys and values among heads. Llama also dropped all biases and the factor √D of the embedding; its paper gives no reason.
 #
 # **RMSNorm** (Zhang and Sennrich, 2019) replaces layer norm. It does not subtract the mean and has no bias, so there is less to compute:
 #
@@ -134,7 +138,7 @@ print(RMSNorm(3)(x).detach(), nn.LayerNorm(3)(x).detach())
 #
 # $$\text{SwiGLU}(x) = \big(\text{SiLU}(x W_\text{gate}) \circ x W_\text{up}\big)\, W_\text{down}$$
 #
-# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · 0.88 = 1.76 and the unit's value is 5.28. If $x W_\text{gate}$ is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
+# Shazeer found a lower loss with the same number of parameters but offered no explanation. Suppose $x W_\text{up}$ is 3 for some hidden unit. If $x W_\text{gate}$ is 2 for this unit, the gate is 2 · σ(2) = 2 · 0.88 = 1.76 and the unit's value is 1.76 · 3 = 5.28. If $x W_\text{gate}$ is -4, the gate is -0.07 and lets hardly anything through ([`22.swiglu`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -161,18 +165,22 @@ class SwiGLU(nn.Module):
 def turn(x, sin, cos):  # … T d, T d/2, T d/2
     a = x[..., 0::2]  # the first number of each pair
     b = x[..., 1::2]  # the second one
-    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # … T d/2 2
-    return turned.flatten(-2)  # … T d
+    turned = torch.empty_like(x)  # … T d
+    turned[..., 0::2] = a * cos - b * sin
+    turned[..., 1::2] = a * sin + b * cos
+    return turned
 
 
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
     T, d = q.shape[2:]
     G, S = k.shape[1:3]
-    grouped = q.unflatten(1, (G, -1))  # B G H/G T d
-    scores = grouped @ k[:, :, None].mT / d**0.5  # B G H/G T S; k: B G 1 d S
+    q = q.unflatten(1, (G, -1))  # B G H/G T d
+    k = k[:, :, None]  # B G 1 S d: one for all H/G heads of a group
+    v = v[:, :, None]  # B G 1 S d
+    scores = q @ k.mT / d**0.5  # B G H/G T S
     causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: t sees 0…S-T+t
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B G H/G T S
-    context = weights @ v[:, :, None]  # B G H/G T d
+    context = weights @ v  # B G H/G T d
     return context.flatten(1, 2), weights.flatten(1, 2)  # B H T d, B H T S
 
 
@@ -298,7 +306,8 @@ def unpack(blocks):  # R 20, each row a block of 20 bytes
 
 shared = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
 packed = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
-weights = unpack(torch.cat([shared, packed]).view(1, 20))[0]  # 32
+block = torch.cat([shared, packed])  # 20 bytes
+weights = unpack(block[None])[0]  # 32: of the only row
 print("weights 0 and 16:", weights[0].item(), weights[16].item())
 
 # %% [markdown]
@@ -322,10 +331,10 @@ def load(file):
         parts = stored.name.split(".")  # blk.16.attn_q.weight: 16 and weight stay
         name = ".".join(NAMES.get(part, part) for part in parts)
         data = torch.tensor(stored.data)  # rows of bytes; norms: float32
-        kind = stored.tensor_type.name
-        if kind == "Q4_1":  # four bits, with a minimum
-            weights[name] = unpack(data.view(-1, 20)).view(len(data), -1)  # data's rows
-        elif kind == "Q8_0":  # eight bits, without a minimum
+        if stored.tensor_type.name == "Q4_1":  # four bits, with a minimum
+            # unpacked block by block, then viewed as the rows of a matrix
+            weights[name] = unpack(data.view(-1, 20)).view(len(data), -1)
+        elif stored.tensor_type.name == "Q8_0":  # eight bits, without a minimum
             blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
             scale = blocks[:, :2].view(torch.float16).float()
             integers = blocks[:, 2:].view(torch.int8)  # signed, from -128 to 127
@@ -347,9 +356,8 @@ SIZES = {
 }  # fmt: skip
 sizes = {letter: facts[f"llama.{name}"] for letter, name in SIZES.items()}
 with torch.device("meta"):
-    mine = Llama(len(vocabulary), **sizes)
+    mine = Llama(len(vocabulary), **sizes).requires_grad_(False)  # we do not train it
 mine.load_state_dict(load(file), assign=True)
-mine.requires_grad_(False)  # we do not train it
 parameters = sum(weights.numel() for weights in mine.parameters())
 print(f"{sizes}, {parameters:,} parameters")
 
@@ -362,7 +370,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. Each row of $W_Q$ and $W_K$ produces one entry, so the conversion to GGUF reorders these rows ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. Each row of $W_Q$ and $W_K$ produces one entry of a query or key. To move entries 0 and 32 next to each other, the conversion to GGUF therefore moves their rows ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -502,7 +510,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The queries are the second copy's first 39 tokens, as its 40th is only predicted ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The queries are the second copy's first 39 tokens: the model never reads its 40th, which it only has to predict ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -511,8 +519,8 @@ def mean_weight(back):  # on the position this many places back
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
         # 0: mark; 1 to 40: first copy; 41 to 79: second
-        second = [weights[:, :, t, t - back] for t in range(41, 80)]  # B H each
-        found.append(torch.stack(second).mean(dim=(0, 1)))  # H
+        second = [weights[:, :, t, t - back] for t in range(41, 80)]  # 39 of B H
+        found.append(torch.stack(second).mean(dim=(0, 1)))  # H, from 39 B H
     return torch.stack(found)  # N H
 
 
@@ -575,8 +583,8 @@ reveal("22.one_head", "a")
 ids = torch.tensor([tokenizer.encode("<|im_start|>" + PROSE).ids])  # 1 T
 x = mine.embedding(ids)  # 1 T D
 sin_cos = mine.angles(0, ids.shape[1])  # T d/2 each
-on_first = []
-lengths = []
+on_first = []  # for each layer, the weight on the mark
+lengths = []  # for each layer, log₁₀ of each vector's length
 for layer in mine.layers:
     x = layer(x, sin_cos, {})  # 1 T D, with an empty cache
     weights = layer.attention.f.weights[0]  # H T T
@@ -585,14 +593,16 @@ for layer in mine.layers:
 lengths = torch.stack(lengths)  # N T
 first = lengths[:, 0]  # N
 others = lengths[:, 1:].median(dim=1).values  # N
+
 left, right = plots.axes(2)
-runs = {"all heads": torch.stack(on_first)[None]}  # one run, N layers
-plots.curves(range(30), runs, "layer", "weight on the first token", ax=left)
-runs = {"first token": first[None], "median of the others": others[None]}
-plots.curves(range(30), runs, "layer", "length of the vector, log₁₀", ax=right)
+# each curve is R N, with a row for each of R runs; here R is 1, so [None]
+curves = {"all heads": torch.stack(on_first)[None]}
+plots.curves(range(30), curves, "layer", "weight on the first token", ax=left)
+curves = {"first token": first[None], "median of the others": others[None]}
+plots.curves(range(30), curves, "layer", "length of the vector, log₁₀", ax=right)
 
 # %% [markdown]
-# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Each time, the next layer gives it about a fifth of the weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the RMSNorm in front of attention removes it before keys are computed, so the keys depend on the vector's direction. Why length and weight grow together, we have not investigated. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
+# After layers 2 to 8, the first token's vector is several times as long as the median of the others. Layers 3 to 9 read these vectors, and each gives this token about a fifth of its weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the RMSNorm in front of attention removes it before keys are computed, so the keys depend on the vector's direction. Why length and weight grow together, we have not investigated. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
 #
 # ## Back to "not"
 #
