@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from sacrebleu.metrics import BLEU  # lesson 07
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
 from torch.optim.lr_scheduler import LinearLR
 from torch.utils.data import DataLoader
 
@@ -16,11 +17,10 @@ from course_utils.base.progress_bar import with_bar
 from course_utils.data.loading import load_captions
 from course_utils.data.measured import by_seed
 from course_utils.data.small_world import small_world
-from course_utils.data.subwords import PAD
+from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.figures.tables import table
 from course_utils.models.custom_transformer import share_right  # lesson 12
-from course_utils.models.seq2seq import make_batch  # lessons 05 and 12
 from course_utils.models.serialization import load_pretrained
 from course_utils.models.transformer import Transformer  # lesson 12's, but faster
 from course_utils.translation.translate import translate  # beam search: lesson 07
@@ -86,6 +86,15 @@ others = small_world(600, seed=2, order="verb-last", longest=6)
 other_sources, other_targets = others.ids()
 read = set(pairs.sources)  # the sentences that the model will read
 unread = [i for i, text in enumerate(others.sources) if text not in read]
+
+
+# %%
+def make_batch(sources, targets):  # as in lesson 12
+    source = [torch.tensor([*ids, EOS]) for ids in sources]
+    given = [torch.tensor([BOS, *ids]) for ids in targets]
+    wanted = [torch.tensor([*ids, EOS]) for ids in targets]
+    sides = (source, given, wanted)
+    return [pad_sequence(rows, batch_first=True) for rows in sides]  # B S, B T, B T
 
 
 def batch_of(sources, targets, rows):
@@ -430,7 +439,6 @@ def endless(loader):  # epoch after epoch
         yield from loader
 
 
-# %%
 def train_on_captions(model, steps, every):
     training = endless(loader_of("train"))
     new_captions = loader_of("val")
@@ -634,10 +642,12 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 # | --- | --- | --- |
 # | `rate` | `lr` | `learning_rate` |
 # | `decay` | `weight_decay`, 0.01 by default in `AdamW` | `weight_decay`, 0 by default |
-# | `make_schedules` | `LinearLR` | `warmup_steps`, `lr_scheduler_type` |
+# | `make_schedules` | `LinearLR`; half a cosine: `CosineAnnealingLR` | `warmup_steps`; `lr_scheduler_type`, such as `"cosine"` |
 # | clipping | `clip_grad_norm_` | `max_grad_norm` |
 # | label smoothing | `label_smoothing` | `label_smoothing_factor` |
 # | `BestWeights` | none | `load_best_model_at_end` |
+# | one batch for each step | several: call `step` after every few `backward` | `gradient_accumulation_steps` |
+# | 32-bit numbers | 16-bit in most layers: `torch.autocast(device, torch.bfloat16)` | `bf16=True` |
 # | `train_model` | none | the class `Trainer` |
 #
 # ## Questions
