@@ -44,14 +44,16 @@ class MultiHeadAttention(nn.Module):
         self.W_O = nn.Linear(D, D)
 
     def split(self, x):  # B T D
-        heads = x.unflatten(-1, (self.H, -1))  # B T H d: a word in H parts
+        # splits the last axis, D, into H parts of D / H numbers; -1 means "the rest"
+        heads = x.unflatten(-1, (self.H, -1))  # B T H d
         return heads.transpose(1, 2)  # B H T d
 
     def forward(self, x, mask):  # B T D, T T
         q = self.split(self.W_Q(x))  # B H T d
         k = self.split(self.W_K(x))  # B H T d
         v = self.split(self.W_V(x))  # B H T d
-        scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T T, k.mT: B H d T
+        d = q.shape[-1]  # a head's width
+        scores = q @ k.mT / d**0.5  # B H T T; k.mT swaps the last two axes: B H d T
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T
         context = self.weights @ v  # B H T d
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T H d, then B T D
@@ -96,7 +98,7 @@ class SubLayer(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(D)
         self.f = f
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)  # 0 here: this lesson drops nothing
 
     def forward(self, x, *others):  # B T D, and what f needs besides, such as a mask
         result = self.f(self.norm(x), *others)  # B T D
@@ -116,7 +118,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. At first, E's entries have a standard deviation of 1/√D. The factor √D raises it to 1, so that they are about as large as $P_t$'s, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. Before training, E's entries have a standard deviation of 1/√D; the factor √D raises it to 1. The entries are then about as large as those of $P_t$, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -192,9 +194,10 @@ for name, count in counts.items():  # 4 bytes for each number in float32
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
 # %%
-train = tales(6000, seed=1)  # each of 6,000 rows: 65 characters of tale after tale
+# ids B 65: in each row, a line break and 64 characters of tale after tale
+# bits B 64: for each of the 64, how surprising it is if you know the rules
+train = tales(6000, seed=1)
 test = tales(400, seed=2)
-# test.ids B 65: a line break and 64 characters; test.bits B 64: one for each of the 64
 text = decode(test.ids[3, 1:])  # row 3 without the line break before the tale
 print(text)
 print(f"bits per character that the rules leave open: {test.bits.mean():.2f}")
@@ -306,7 +309,8 @@ def write(model, prompt, adjust, seed=0, longest=64):
         # multinomial draws one character's number with these probabilities
         next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
+    text = decode(ids[0]).strip("\n")  # without the prompt's line break
+    return text.replace("\n", " | ")
 
 
 def most_probable(logits):  # V
@@ -348,7 +352,7 @@ for name, mask in masks.items():
 # %% [markdown]
 # In GPT, the four vectors stay the same, whereas in BERT they change, because the four words can now see the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
 #
-# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; S is T plus the number in the cache. In the code, *new* marks changes.
+# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; with those already in the cache, there are S. In the code, *new* marks changes.
 
 
 # %%
@@ -385,7 +389,7 @@ class CachedGPT(GPT):
         mask = torch.ones(end, end, dtype=torch.bool, device=ids.device).tril()  # S S
         mask = mask[start:]  # T S; new: only the rows of the new characters
         for layer, cache in zip(self.layers, caches, strict=True):  # new: caches
-            # as in Layer.forward, but SubLayer passes f the cache as well
+            # Layer.forward takes no cache, so we call its two sub-layers ourselves
             x = layer.attention(x, mask, cache)  # B T D
             x = layer.feed_forward(x)  # B T D
         return self.norm(x) @ self.embedding.weight.T  # B T V
@@ -408,7 +412,8 @@ def write_with_cache(model, prompt, adjust, seed=0, longest=64):
         next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
         to_read = next_id  # new: then only the newest character
-    return decode(ids[0]).strip("\n").replace("\n", " | ")
+    text = decode(ids[0]).strip("\n")  # without the prompt's line break
+    return text.replace("\n", " | ")
 
 
 cached = CachedGPT(len(CHARACTERS))
@@ -443,12 +448,20 @@ print(f"with a cache:    {with_cache:.1f} s")
 # 1. In one layer, a head attends to the preceding word, so that each word's vector also represents the word before it.
 # 2. In a later layer, a head attends to the word after an earlier occurrence of the current word and copies that word. This head is called an **induction head**.
 #
-# In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V", and the key of this "o" would match that query.
+# In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V". The key of the first mention's "o" would match it.
 #
 # We first look for these two steps in a model with little else: two attention layers with one head each, without feed-forward networks or norms.
 
 
 # %%
+def causal_mask(T, hide=0):  # hide: how many places back nothing can be seen
+    mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
+    if hide > 0:
+        for t in range(hide, T):
+            mask[t, t - hide] = False  # word t cannot see word t - hide
+    return mask
+
+
 class AttentionAlone(nn.Module):
     def __init__(self, N, D=64):
         super().__init__()
@@ -457,16 +470,13 @@ class AttentionAlone(nn.Module):
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
-    # hide, for a test below: 1 hides the preceding word, 2 the one before it
     def forward(self, words, hide=0):  # B T
         T = words.shape[1]
         x = self.embedding(words) + self.P[:T]  # B T D
-        for i, layer in enumerate(self.layers):
-            mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
-            if hide > 0 and i == 0:  # only in the first layer
-                for t in range(hide, T):
-                    mask[t, t - hide] = False  # word t cannot see word t - hide
+        mask = causal_mask(T, hide)  # T T: only the first layer hides a word more
+        for layer in self.layers:
             x = x + layer(x, mask)  # B T D
+            mask = causal_mask(T)  # T T: for the later layers
         return self.readout(x[:, -1])  # B V: for the word after the last one
 
 
@@ -514,20 +524,22 @@ figures.draw_layers(copier, words[0])
 
 # %%
 last = words[:, -1]  # B: the last word of each text
-matches = words[:, :-1] == last[:, None]  # B T: True at its first mention, else False
-first = matches.int().argmax(1)  # B: the place of the only 1 among 0s
-texts = torch.arange(500)  # B: row numbers
+# in each text, a list of numbers: where is the last word mentioned first?
+first = torch.tensor([row.index(row[-1]) for row in words.tolist()])  # B
 replaced = words.clone()
-different = (last + 1) % WORDS  # B: the number after the last word's; after 31, 0
-# [texts, first] pairs the two: replaced[0, first[0]], replaced[1, first[1]], ...
-replaced[texts, first] = different
+for b in range(500):
+    different = (last[b] + 1) % WORDS  # the number after the last word's; after 31, 0
+    replaced[b, first[b]] = different
+texts = torch.arange(500)  # B: row numbers
 
 
 @torch.no_grad()
 def measure(inputs, hide=0):  # B T+1
-    right = copier(inputs, hide).argmax(-1) == answers  # B
-    # the call above keeps its weights, B H T+1 T+1; head 0 is the only head
-    weights = copier.layers[1].weights[:, 0, -1]  # B T+1: of the last word's query
+    logits = copier(inputs, hide)  # B V
+    right = logits.argmax(-1) == answers  # B
+    weights = copier.layers[1].weights  # B H T+1 T+1: kept by the call above
+    weights = weights[:, 0, -1]  # B T+1: of the only head, for the last word's query
+    # [texts, first + 1] pairs the two: weights[0, first[0] + 1], ...
     to_copy = weights[texts, first + 1]  # B: on the word to copy
     return [right.float().mean(), to_copy.mean()]
 
@@ -546,7 +558,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, fewer than guessing among the text's other eleven words would give (1 in 11, or 9%). Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it attends to the word after the last word's earlier occurrence. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*: its place stays the same too, but it now follows an "i", not an "o". The second mention stays *Vom*. Do the GPTs now copy less well?
+# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*: the "m" also keeps its place, but it now follows an "i", not an "o". The second mention stays *Vom*. Do the GPTs now copy less well?
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"
@@ -569,7 +581,7 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 # | `GPT` | decoder-only Transformer | `GPT2LMHeadModel`: learned positions, GELU, no √D |
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
-# | `mask[start:]` | causal mask | `causal_lower_right`; without a cache also `is_causal=True`, which lets row t see columns 0 to t |
+# | `mask[start:]` | causal mask | without a cache `is_causal=True` (row t sees columns 0 to t); with or without one `causal_lower_right` |
 # | `caches` | KV cache | `cache` (before version 5.24: `past_key_values`) |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 #

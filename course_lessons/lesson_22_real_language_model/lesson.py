@@ -42,7 +42,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 def most_frequent_pair(words):  # such as {(" ", "n", "o", "t"): 3}
     pairs = Counter()
     for tokens, count in words.items():
-        for pair in pairwise(tokens):
+        for pair in pairwise(tokens):  # each token and the next one
             pairs[pair] += count
     return max(pairs, key=pairs.get)  # the first of equally frequent ones
 
@@ -50,10 +50,9 @@ def most_frequent_pair(words):  # such as {(" ", "n", "o", "t"): 3}
 def merge(tokens, pair):
     merged = []
     for token in tokens:
-        if merged and (merged[-1], token) == pair:
-            merged[-1] += token  # joins the one before
-        else:
-            merged.append(token)
+        merged.append(token)
+        if tuple(merged[-2:]) == pair:  # the last two tokens
+            merged[-2:] = ["".join(pair)]  # become one
     return tuple(merged)
 
 
@@ -75,11 +74,12 @@ print("tokens:", [list(tokens) for tokens in words])
 #
 # The next cell downloads the model's file (98 MB) once and reads the tokens and merges from it. If the file cannot be downloaded, `file_or_stand_in` creates one with random weights, whose outputs are meaningless. The library `tokenizers` splits a text into words and single digits, as in SmolLM2's training, and applies the merges to each word or digit. Marks such as `<|im_start|>` are never split. How many tokens will " not", " Zorblat" and the German sentence below need?
 
-# %% tags=["nbval-check-output"]
+# %%
 file = GGUFReader(file_or_stand_in())  # GGUF: the format of the file
 # what the file says besides the weights: sizes, tokens, merges
 facts = {name: field.contents() for name, field in file.fields.items()}
-vocabulary = {token: i for i, token in enumerate(facts["tokenizer.ggml.tokens"])}
+all_tokens = facts["tokenizer.ggml.tokens"]  # a list of V strings
+vocabulary = {token: i for i, token in enumerate(all_tokens)}
 # a merge such as "Ġ n" joins the tokens "Ġ" and "n"; Ġ is a space within a token
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
@@ -92,9 +92,10 @@ tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split_digits, split_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
 
 kinds = facts["tokenizer.ggml.token_type"]  # V: of each token; 3 is a mark
-marks = [token for token, i in vocabulary.items() if kinds[i] == 3]
+marks = [token for token, kind in zip(all_tokens, kinds, strict=True) if kind == 3]
 tokenizer.add_special_tokens(marks)  # so they are never split
 
+# %% tags=["nbval-check-output"]
 print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
 english = "A man is standing on a ladder."
 german = "Ein Mann steht auf einer Leiter."
@@ -158,7 +159,7 @@ class SwiGLU(nn.Module):
 #
 # **Grouped queries** (Ainslie et al., 2023) make the cache smaller. The H heads form G groups, and the heads in a group share keys and values, which shrinks the cache by a factor of H / G. The authors found hardly any loss of quality. Head h belongs to group h / (H / G), rounded down.
 #
-# In code, we split the H heads of q into G groups of H / G and give k and v an additional axis of length 1. Along this axis, PyTorch uses the same keys and values for each head of the group. As in lesson 21, a call reads T new tokens, and S is T plus the number in the cache. All T queries can see the S - T cached tokens, so the causal mask has S - T additional columns on the left, all True.
+# In code, we repeat each group's keys and values for its H / G heads. The cache still holds them only once. As in lesson 21, a call reads T new tokens, and S is T plus the number in the cache. All T queries can see the S - T cached tokens: the mask is the last T rows of a causal mask for S tokens.
 
 
 # %%
@@ -172,16 +173,15 @@ def turn(x, sin, cos):  # … T d, T d/2, T d/2
 
 
 def grouped_attention(q, k, v):  # B H T d, B G S d, B G S d
-    T, d = q.shape[2:]
+    H, T, d = q.shape[1:]
     G, S = k.shape[1:3]
-    q = q.unflatten(1, (G, -1))  # B G H/G T d
-    k = k[:, :, None]  # B G 1 S d: one for all H/G heads of a group
-    v = v[:, :, None]  # B G 1 S d
-    scores = q @ k.mT / d**0.5  # B G H/G T S
-    causal = torch.ones(T, S, dtype=torch.bool).tril(S - T)  # T S: t sees 0…S-T+t
-    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B G H/G T S
-    context = weights @ v  # B G H/G T d
-    return context.flatten(1, 2), weights.flatten(1, 2)  # B H T d, B H T S
+    k = k.repeat_interleave(H // G, dim=1)  # B H S d: each group's keys H/G times
+    v = v.repeat_interleave(H // G, dim=1)  # B H S d
+    scores = q @ k.mT / d**0.5  # B H T S: from here on as in lesson 21
+    causal = torch.ones(S, S, dtype=torch.bool).tril()  # S S
+    causal = causal[S - T :]  # T S: only the rows of the new tokens
+    weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
+    return weights @ v, weights  # B H T d, B H T S
 
 
 # %% [markdown]
@@ -215,10 +215,13 @@ class Attention(nn.Module):
         self.W_V = nn.Linear(D, G * d, bias=False)
         self.W_O = nn.Linear(H * d, D, bias=False)
 
+    def split(self, x, heads):  # as in lesson 21, into H or G heads
+        return x.unflatten(-1, (heads, -1)).transpose(1, 2)  # B H T d or B G T d
+
     def forward(self, x, sin_cos, cache):  # B T D, T d/2 each, a dict
-        q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
-        k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
-        v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
+        q = self.split(self.W_Q(x), self.H)  # B H T d
+        k = self.split(self.W_K(x), self.G)  # B G T d
+        v = self.split(self.W_V(x), self.G)  # B G T d
         q = turn(q, *sin_cos)
         k = turn(k, *sin_cos)
         if cache:  # not in the first call
@@ -251,7 +254,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; SmolLM2's 100,000 slows the rotation of all pairs but pair 0. The readout reuses the embedding matrix.
+# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; with SmolLM2's 100,000, all pairs rotate more slowly but pair 0, whose speed is θ⁰ = 1 with any base. The readout reuses the embedding matrix.
 
 
 # %%
@@ -291,7 +294,7 @@ class Llama(nn.Module):
 #
 # $$w = \text{scale} \cdot q + \text{minimum}$$
 #
-# A block therefore takes 2 + 2 bytes for scale and minimum and 16 bytes for the 32 integers, 20 bytes in all, or 5 bits per weight. Byte i contains integer i in its low half, the last four bits, and integer i + 16 in its high half. Suppose the scale is 0.5, the minimum is -4, and the first of the 16 bytes is 47 = 2 · 16 + 15. Which two weights does it contain?
+# A block therefore takes 2 + 2 bytes for scale and minimum and 16 bytes for the 32 integers, 20 bytes in all, or 5 bits per weight. Each of the 16 bytes contains two integers. Integer i is in the last four bits of byte i, its low half, and integer i + 16 is in the first four, its high half. Suppose the scale is 0.5, the minimum is -4, and the first of the 16 bytes is 47 = 2 · 16 + 15. Which two weights does it contain?
 
 
 # %% tags=["nbval-check-output"]
@@ -304,7 +307,14 @@ def unpack(blocks):  # R 20, each row a block of 20 bytes
     return torch.cat([low, high], dim=1) * scale + minimum  # R 32
 
 
-shared = torch.tensor([0.5, -4.0], dtype=torch.float16).view(torch.uint8)  # 4 bytes
+def unpack_eight_bits(blocks):  # R 34: a scale of 2 bytes, 32 integers
+    scale = blocks[:, :2].view(torch.float16).float()  # R 1
+    integers = blocks[:, 2:].view(torch.int8)  # R 32: signed, from -128 to 127
+    return integers * scale  # R 32
+
+
+shared = torch.tensor([0.5, -4.0], dtype=torch.float16)  # scale, minimum
+shared = shared.view(torch.uint8)  # the same 4 bytes, read as four integers
 packed = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
 block = torch.cat([shared, packed])  # 20 bytes
 weights = unpack(block[None])[0]  # 32: of the only row
@@ -329,18 +339,14 @@ def load(file):
     weights = {}
     for stored in file.tensors:
         parts = stored.name.split(".")  # blk.16.attn_q.weight: 16 and weight stay
-        name = ".".join(NAMES.get(part, part) for part in parts)
+        name = ".".join([NAMES.get(part, part) for part in parts])
         data = torch.tensor(stored.data)  # rows of bytes; norms: float32
-        if stored.tensor_type.name == "Q4_1":  # four bits, with a minimum
-            # unpacked block by block, then viewed as the rows of a matrix
-            weights[name] = unpack(data.view(-1, 20)).view(len(data), -1)
-        elif stored.tensor_type.name == "Q8_0":  # eight bits, without a minimum
-            blocks = data.view(-1, 34)  # a scale of 2 bytes, 32 numbers
-            scale = blocks[:, :2].view(torch.float16).float()
-            integers = blocks[:, 2:].view(torch.int8)  # signed, from -128 to 127
-            weights[name] = (integers * scale).view(len(data), -1)
-        else:
-            weights[name] = data
+        kind = stored.tensor_type.name
+        if kind == "Q4_1":  # four bits; blocks of 20 bytes, then a matrix again
+            data = unpack(data.reshape(-1, 20)).reshape(len(data), -1)
+        elif kind == "Q8_0":  # eight bits, without a minimum; blocks of 34 bytes
+            data = unpack_eight_bits(data.reshape(-1, 34)).reshape(len(data), -1)
+        weights[name] = data
     return weights
 
 
@@ -354,14 +360,15 @@ SIZES = {
     "D": "embedding_length", "H": "attention.head_count",
     "G": "attention.head_count_kv", "F": "feed_forward_length", "N": "block_count",
 }  # fmt: skip
-sizes = {letter: facts[f"llama.{name}"] for letter, name in SIZES.items()}
+sizes = {}
+for letter, name in SIZES.items():
+    sizes[letter] = facts["llama." + name]  # such as facts["llama.block_count"]
 with torch.device("meta"):
     mine = Llama(len(vocabulary), **sizes).requires_grad_(False)  # we do not train it
 mine.load_state_dict(load(file), assign=True)
 parameters = sum(weights.numel() for weights in mine.parameters())
 print(f"{sizes}, {parameters:,} parameters")
 
-# %%
 ids = torch.tensor([tokenizer.encode("The capital of France is").ids])  # B T
 tokens, reference = figures.stored_logits(text=0)  # this prompt: 20 ids, 20 logits
 logits = mine(ids)[0, -1]  # V
@@ -370,7 +377,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. Each row of $W_Q$ and $W_K$ produces one entry of a query or key. To move entries 0 and 32 next to each other, the conversion to GGUF therefore moves their rows ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. Each row of $W_Q$ and $W_K$ produces one entry of a query or key. The conversion to GGUF therefore reorders the rows, so that entries 0 and 32 become neighbours ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -400,7 +407,7 @@ reveal("22.paired", "b")
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
 # - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and highest in brackets.
-# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?". Both use a cache, so that mistakes with the cache show too.
+# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?". Both use a cache (except where the mistake is to go without one), so that mistakes with the cache show too.
 # - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
@@ -411,7 +418,7 @@ figures.table_of_mistakes()  # stored; benchmarks/llama.py makes the mistakes
 # %% [markdown]
 # Only the logits reveal all nine:
 #
-# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and its word, which gives other tokens. Their logits are off by 5 to 10.
+# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and its word, whose tokens are then others. Their logits are off by 5 to 10.
 # - Mistakes with the cache or new tokens' positions do not affect the losses, which are computed without a cache.
 # - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
@@ -427,10 +434,17 @@ def best_token(logits):  # V
     return logits.argmax().item()
 
 
+def nucleus_token(logits):  # V
+    p = nucleus((logits / 0.7).softmax(-1), 0.9)  # temperature 0.7
+    return torch.multinomial(p, 1).item()
+
+
 @torch.no_grad()
 def write(prompt, choose=best_token, steps=60, cached=True):
     ids = tokenizer.encode(prompt).ids
-    caches = [{} for _ in mine.layers] if cached else None
+    caches = None
+    if cached:
+        caches = [{} for _ in mine.layers]
     length = len(ids)  # of the prompt
     to_read = ids
     for _ in range(steps):
@@ -439,7 +453,8 @@ def write(prompt, choose=best_token, steps=60, cached=True):
         if next_id == tokenizer.token_to_id("<|im_end|>"):
             break
         ids.append(next_id)
-        to_read = [next_id] if cached else ids  # without a cache, all
+        if cached:
+            to_read = [next_id]  # otherwise, to_read is still ids, now longer by one
     return tokenizer.decode(ids[length:])  # without the prompt
 
 
@@ -467,11 +482,6 @@ for cached in (True, False):
 def chat(question, choose=best_token, steps=40):
     prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
     return write(prompt, choose, steps)
-
-
-def nucleus_token(logits):  # V
-    p = nucleus((logits / 0.7).softmax(-1), 0.9)  # temperature 0.7
-    return torch.multinomial(p, 1).item()
 
 
 print("-", chat("What is the capital of France?"))
@@ -504,33 +514,37 @@ def nats_of_each(ids):  # B T+1
 
 nats = nats_of_each(rows)  # B 80: 0 to 39 the first copy, 40 to 79 the second
 print(f"first time:  {nats[:, :40].mean():.2f} nats a token")
-print(f"second time: {nats[:, 41:].mean():.2f}")
+print(f"second time: {nats[:, 41:].mean():.2f}")  # without 40: it cannot be copied
 print(f"equally probable tokens: {math.log(49_152):.2f}")
 
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. The queries are the second copy's first 39 tokens: the model never reads its 40th, which it only has to predict ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. We use the queries of the second copy's first 39 tokens. The 40th has none: the model only predicts it and never reads it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
 def mean_weight(back):  # on the position this many places back
+    # positions: 0 the mark, 1 to 40 the first copy, 41 to 79 the second
+    queries = torch.arange(41, 80)  # 39
     found = []
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
-        # 0: mark; 1 to 40: first copy; 41 to 79: second
-        second = [weights[:, :, t, t - back] for t in range(41, 80)]  # 39 of B H
-        found.append(torch.stack(second).mean(dim=(0, 1)))  # H, from 39 B H
+        # pairs the two, as in lesson 21: query 41 and key 41 - back, 42 and 42 - back
+        looked_back = weights[:, :, queries, queries - back]  # B H 39
+        found.append(looked_back.mean(dim=(0, 2)))  # H
     return torch.stack(found)  # N H
 
 
 nats_of_each(rows)  # in case a different text was read since
 for name, back in {"previous token": 1, "induction": 40 - 1}.items():
     weight = mean_weight(back)  # N H
-    flat = weight.flatten()  # N·H: head h of layer n is at 9n + h
-    best = flat.topk(4).indices.tolist()
-    heads = [f"{i // 9}.{i % 9}: {flat[i]:.2f}" for i in best]
-    print(f"{name:15}", "  ".join(heads))
+    found = []
+    for layer in range(30):
+        for head in range(9):
+            found.append((weight[layer, head].item(), f"{layer}.{head}"))
+    best = sorted(found, reverse=True)[:4]  # the four largest weights
+    print(f"{name:15}", "  ".join([f"{head}: {value:.2f}" for value, head in best]))
 
 # %% [markdown]
 # Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer directly below them, looks at the previous token.
@@ -547,7 +561,8 @@ prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
 
 def measure():
     second = nats_of_each(rows)[:, 41:].mean()
-    weight = mean_weight(39)[18, 6]  # of head 18.6, kept by the call above
+    # mean_weight uses the weights that the call above kept, so prose comes after it
+    weight = mean_weight(39)[18, 6]  # of head 18.6
     return [second, weight, nats_of_each(prose).mean()]
 
 
@@ -595,7 +610,7 @@ first = lengths[:, 0]  # N
 others = lengths[:, 1:].median(dim=1).values  # N
 
 left, right = plots.axes(2)
-# each curve is R N, with a row for each of R runs; here R is 1, so [None]
+# a curve can have several runs, one a row; ours has one, so [None] makes N into 1 N
 curves = {"all heads": torch.stack(on_first)[None]}
 plots.curves(range(30), curves, "layer", "weight on the first token", ax=left)
 curves = {"first token": first[None], "median of the others": others[None]}
@@ -642,8 +657,8 @@ right = 0
 cases = {"great": True, "awful": False, "not great": False, "not awful": True}
 for words, positive in cases.items():
     difference = score(f"the film was {words}")
-    correct = (difference > 0) == positive
-    right += correct
+    if (difference > 0) == positive:  # the sign fits the label
+        right += 1
     print(f"{words:10} {difference:+.2f}")
 reveal("22.four_cases", right)
 
@@ -655,7 +670,7 @@ reveal("22.four_cases", right)
 # - *Threshold 0*, as above.
 # - *Median*: the median score of 100 other reviews, without their labels. About half of all reviews are positive, but a model may lean towards one label. With the median as threshold, half of these 100 count as positive whichever way the model leans.
 #
-# The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. The brackets span SmolLM2's four sets of examples and the other models' three seeds.
+# The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. SmolLM2's brackets span its four sets of examples, the other models' brackets their three seeds.
 
 # %%
 figures.shares_of_reviews()
