@@ -1,5 +1,6 @@
 """What is said of Python's and PyTorch's own messages: each is raised here as PyTorch raises it, at a line of an answer."""
 
+import linecache
 import re
 
 import pytest
@@ -192,6 +193,31 @@ def test_a_name_that_a_helper_lacks_is_no_renamed_argument():
     exec("def helper(v):\n    return weights @ v\ndef weighted_sum(w, values):\n    return helper(values)", space)
     report = judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"])
     assert "no cell that has been run, defines it" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("return torch.zeros(3)", "write `import torch` at the top of your cell"),
+        ("return reference(weights, values)", "no cell that has been run, defines it"),
+        ("return helper(weights)", "no cell that has been run, defines it"),
+        ("return lenn(weights)", "did you mean `len`?"),
+    ],
+)
+def test_a_missing_name_is_likened_only_to_what_it_may_mean(line, says):
+    space = {}
+    exec(f"def weighted_sum(weights, values):\n    {line}", space)
+    report = judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"])
+    assert says in str(report) and ("did you mean" in says) == ("did you mean" in str(report)), str(report)
+
+
+def test_endless_recursion_is_shown_at_the_call():
+    text = "def weighted_sum(weights, values):\n    values = values\n    return weighted_sum(weights, values)\n"
+    linecache.cache["<recursion>"] = (len(text), None, text.splitlines(True), "<recursion>")
+    space = {}
+    exec(compile(text, "<recursion>", "exec"), space)
+    report = str(judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"]))
+    assert "->   3     return weighted_sum" in report, report
 
 
 def test_endless_recursion_names_pytorchs_function_if_any():

@@ -31,6 +31,7 @@ from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
+    Notebook,
     Unreadable,
     definition,
     definitions,
@@ -86,6 +87,10 @@ def test_refuse_the_lesson_refuses_lessons_and_never_exercises(lesson):
             Unreadable, match=f"This is lesson {lesson[:2]} itself: your answers are in the notebook of"
         ):
             refuse_the_lesson(itself)
+
+
+def test_refuse_the_lesson_accepts_a_notebook_of_no_lesson():
+    refuse_the_lesson(Notebook(("x = 1",), ""))
 
 
 def of_nbformat_3(**cell):

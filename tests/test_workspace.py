@@ -1071,6 +1071,40 @@ def test_submit_says_that_a_checked_answer_is_not_saved(clone):
     )
 
 
+def test_submit_says_what_a_check_said_of_a_borrowed_answer(clone):
+    def borrowed(entry):
+        checked(SOFTMAX)(entry)
+        entry["borrowed"] = "reference"
+
+    write_into(own(clone), answered(SOFTMAX))
+    state.change("02.softmax", borrowed)
+    said = "02.softmax: your answer calls the course's own `reference`, which this task does not offer"
+    assert said in "\n".join(submit(clone, "02").remarks)
+    state.change("02.softmax", lambda entry: entry.update(cell="of another answer"))
+    assert said not in "\n".join(submit(clone, "02").remarks)
+
+
+@pytest.mark.parametrize("cells", [[], [""], ["x = [1, 2]", "# my notes"]])
+def test_submit_says_that_a_notebook_is_none_of_the_course(clone, cells):
+    path = clone / "scratch.ipynb"
+    made = {"cells": [code(cell) for cell in cells], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(made))
+    with pytest.raises(CourseError, match="holds no task of any lesson, and lesson 02 is asked for"):
+        submit(clone, "02", path)
+
+
+def test_update_says_what_to_do_with_an_answer_that_is_not_saved(clone):
+    lines = []
+    state.change("02.softmax", checked(SOFTMAX))
+    published(clone, replaced(*PROMPT))
+    assert update(clone, [], lines.append) == []
+    assert "checked, but without an answer in the saved file: 02.softmax" in lines[0]
+    assert "save it first, choose Overwrite, and run this again" in lines[-1]
+    write_into(own(clone), answered(SOFTMAX))
+    published(clone, replaced(PROMPT[1], PROMPT[0]))
+    assert "in the saved file" not in updated(clone, replaced("temperature", "the temperature"))
+
+
 def test_an_answer_that_its_check_does_not_reach_is_named(clone):
     def moved(cells):
         (answer,) = [cell for cell in cells if cell["source"].startswith("def softmax(")]

@@ -130,6 +130,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "maximum recursion depth": "your function calls itself endlessly.",
 }
 IMPORTS = {
+    "torch": "import torch",
     "np": "import numpy as np",
     "numpy": "import numpy",
     "F": "import torch.nn.functional as F",
@@ -137,6 +138,41 @@ IMPORTS = {
     "math": "import math",
     "itertools": "import itertools",
 }
+# Names of Python's own that an answer may misspell; not `help` or `ReferenceError`, which another name may resemble.
+BUILT_IN = (
+    *(
+        "False",
+        "None",
+        "True",
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "dict",
+        "enumerate",
+        "filter",
+        "float",
+        "int",
+        "isinstance",
+    ),
+    *(
+        "iter",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "next",
+        "pow",
+        "print",
+        "range",
+        "reversed",
+        "round",
+        "set",
+        "sorted",
+    ),
+    *("str", "sum", "super", "tuple", "type", "zip"),
+)
 INSIDE = {
     "module 'torch'": ("torch.", torch),
     "module 'torch.nn'": ("torch.nn.", torch.nn),
@@ -212,7 +248,7 @@ def _no_such_name(task, case, failure):
         return f"{name} has no value before this line. Was it assigned inside an `if` or a loop that did not run?"
     if name != "norm" and (elsewhere := _in_another_module(name)):  # torch.norm is a length, and no layer norm
         return f"did you mean `{elsewhere}`?"
-    if close := _closest_name(name, dir(builtins)):
+    if close := _closest_name(name, BUILT_IN):
         return f"did you mean `{close}`?"
     return "no earlier line, and no cell that has been run, defines it."
 

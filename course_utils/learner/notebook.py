@@ -126,7 +126,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
             f'`check("{task.id}", {task.answer_name})`.'
         )
     cell = history.cell_of(answer)
-    entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell), keep)
+    entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell, report.borrowed), keep)
     session.checked = task.id
     if report.state != "not attempted":
         session.tried = task.id
@@ -162,8 +162,11 @@ def _change_entry(task_id, alter, keep):
     return entry
 
 
-def _count_attempt(entry, reached, cell=""):
+def _count_attempt(entry, reached, cell="", borrowed=()):
     entry["state"] = reached
+    entry.pop("borrowed", None)
+    if borrowed:
+        entry["borrowed"] = borrowed[0]
     if cell:
         entry["cell"] = state.answer_digest(cell)
     entry["passed"] = entry.get("passed", False) or reached == "passed"

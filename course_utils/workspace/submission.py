@@ -91,8 +91,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         kept = state.read()
         rows = [_row(task, cells, broken, kept.get(task.id, {})) for task in catalogue.by_lesson()[number_of(name)]]
         remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere, kept)]
-    empty_rows = [row for row in rows if row.here in ("not attempted", "missing") and not row.placeholder]
-    if unsaved := [row.task for row in empty_rows if row.checked == CHANGED]:
+    if unsaved := _unsaved(rows):
         ways = (
             f"If they are in another notebook, hand in that one instead of {path.name}."
             if file
@@ -110,6 +109,21 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     if not stays:
         _write(target, text)
     return Submission(target, path, rows, remarks, stays)
+
+
+def unsaved(cells: list[str], number: str) -> list[str]:
+    """Return the tasks of a lesson whose answer has been checked, though these cells of code hold none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept = state.read()
+        return _unsaved(
+            _row(task, cells, set(), kept.get(task.id, {})) for task in catalogue.by_lesson().get(number, ())
+        )
+
+
+def _unsaved(rows):
+    empty = (row for row in rows if row.here in ("not attempted", "missing") and not row.placeholder)
+    return [row.task for row in empty if row.checked == CHANGED]
 
 
 def _read(path, name):
@@ -272,6 +286,12 @@ def _remarks(cells, number, broken, elsewhere, kept):
                 "above the check, restart the kernel and run all cells."
             )
         checked_last = kept.get(task.id, {}).get("cell")
+        borrowed = kept.get(task.id, {}).get("borrowed")
+        if borrowed and counts is not None and checked_last == state.answer_digest(cells[counts]):
+            yield (
+                f"{task.id}: your answer calls the course's own `{borrowed}`, which this task does not offer: where a class is graded, it "
+                "may earn no points. Write it yourself."
+            )
         digests = {place: state.answer_digest(cells[place]) for place in places}
         if checked_last in digests.values() and checked_last != digests[counts]:
             yield (

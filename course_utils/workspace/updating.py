@@ -11,6 +11,7 @@ from course_utils.base.words import count
 from course_utils.learner import state
 from course_utils.workspace import copies
 from course_utils.workspace.merging import answered, asked, merge
+from course_utils.workspace.submission import unsaved
 
 
 def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> list[str]:
@@ -44,7 +45,10 @@ def update(root: Path, names: list[str], say: Callable[[str], None] = print) -> 
     if made:
         say(f"{made[0]}: new." if len(made) == 1 else f"{len(made)} new copies, from {made[0]} to {made[-1]}.")
     if updated:
-        say("If one of these is open in JupyterLab, choose File, Reload Notebook from Disk.")
+        say(
+            "If one of these is open in JupyterLab, choose File, Reload Notebook from Disk. If it holds changes that you have not saved, "
+            "save it first, choose Overwrite, and run this again: what is not saved is lost when you reload."
+        )
     return problems
 
 
@@ -85,7 +89,8 @@ def _update(place):
     write(path.resolve(), copies.to_text(whole))  # a link stays one
     for task in merged.reread:
         state.change(task, lambda entry: entry.update(state=state.STATES[0]))
-    return _line(place, merged, copy)
+    code = [cell["source"] for cell in merged.cells if cell["cell_type"] == "code"]
+    return _line(place, merged, copy, unsaved(code, number_of(place.name)) if place.folder == "exercises" else [])
 
 
 def _told_by_cells(place, own, built):
@@ -119,10 +124,12 @@ def _keep(place, path):
     return copy.relative_to(place.root).as_posix()
 
 
-def _line(place, merged, copy):
+def _line(place, merged, copy, missing):
     parts = [f"{count(merged.added, 'new cell')}, {count(merged.removed, 'old cell')} removed"]
     if merged.kept:
         parts.append(f"{count(merged.kept, 'cell')} of yours kept")
+    if missing:
+        parts.append(f"checked, but without an answer in the saved file: {', '.join(missing)}")
     if merged.reread:
         parts.append(f"read {', '.join(merged.reread)} again, because the task has changed")
     if found := [f'{count(number, "note")} with "{words}"' for words, number in merged.notes.items() if number]:

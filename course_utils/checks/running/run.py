@@ -492,7 +492,10 @@ def _failure(error, answer):
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")):
-            frame = (code.co_filename, trace.tb_lineno, code.co_name)
+            line = trace.tb_lineno
+            if line == code.co_firstlineno and frame and isinstance(error, RecursionError):
+                line = frame[1]  # the call that went too deep, above, rather than the `def` that it reached
+            frame = (code.co_filename, line, code.co_name)
             arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         trace = trace.tb_next
     if frame is None:  # the call itself failed, or a library's callable was given as the answer
