@@ -47,6 +47,14 @@ def test_a_candidate_that_raises_shows_no_line_of_its_own(task):
     assert (report.state, report.failure.function) == ("error", "catch")
 
 
+def test_an_input_that_is_a_candidate_alone_is_shown_by_its_name():
+    report = judge_answer(TASKS["03.catch_wrong_attention"], lambda candidate: True)
+    assert f"Input:\n{report.case.name}" in str(report) and "candidate>" not in str(report)
+    assert (
+        "An input that shows it: incorrect attention" in (html := report._repr_html_()) and "candidate&gt;" not in html
+    )
+
+
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 def test_each_candidate_says_what_it_is_and_no_two_say_the_same(task):
     names = [case.name for case in task.make_cases(0)]

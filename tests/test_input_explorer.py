@@ -217,6 +217,11 @@ def test_numbers_are_written_in_rows(leaf, text):
             torch.zeros(2, 2),
             "x: every row needs the same number of numbers, and here are rows of 1 and of 2.",
         ),
+        (
+            "1,5 2\n3 4",
+            torch.zeros(2, 2),
+            "x: write a decimal number with a point, `1.5`, and a space after a comma between numbers.",
+        ),
         ("1 2\n\n3 4", torch.zeros(2, 2), "x is one matrix: leave no blank line between its rows."),
         ("1 " * 65, torch.zeros(2, 2), "x holds more than 64 numbers: make it smaller."),
         ("2", torch.tensor([True]), "x, line 1: write 1 for True and 0 for False, not `2`."),

@@ -142,7 +142,8 @@ def test_progress_says_that_a_task_passed_before_fails_now(capsys):
         assert re.match(counts, out) and re.search(f"{says}attempts", out)
     state.change("04.dot", lambda entry: entry.update(state="not attempted"), print)  # as an update of its task does
     progress()
-    assert "○ 04.dot                     passed before, changed since attempts  2" in capsys.readouterr().out
+    assert "○ 04.dot                     passed before, changed since  attempts  2" in (out := capsys.readouterr().out)
+    assert "Check 04.dot again: changed since. Next comes 04." in out
 
 
 def test_progress_keeps_a_wrong_reply_to_a_question_shown_again(capsys):

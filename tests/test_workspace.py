@@ -29,7 +29,7 @@ from course_utils.grading.ingest.lessons import names_by_lesson
 from course_utils.grading.ingest.notebook_file import notebook_in, read_notebook, read_own
 from course_utils.learner import notebook as learner
 from course_utils.learner import state
-from course_utils.workspace import copies
+from course_utils.workspace import copies, updating
 from course_utils.workspace.merging import DELETED, NOTE, NOTES, merge
 from course_utils.workspace.submission import CHANGED, submit
 from course_utils.workspace.updating import update
@@ -240,7 +240,7 @@ def test_update_replaces_untouched_cells_and_keeps_touched_ones(clone):
     write_into(own(clone), answered(SOFTMAX))
     write_into(own(clone), lambda cells: cells.insert(3, {"cell_type": "markdown", "metadata": {}, "source": "Mine."}))
     line = updated(clone, replaced(*PROMPT))
-    assert line.startswith(f"my_course/{BUILT}: 1 new cell, 1 old cell removed; 2 cells of yours kept; ")
+    assert line.startswith(f"my_course/{BUILT}: 1 cell changed; 2 cells of yours kept; ")
     assert "read 02.softmax again, because the task has changed" in line
     assert state.read()["02.softmax"]["state"] == "not attempted"  # a pass was of the old task
     now = sources(own(clone))
@@ -597,7 +597,7 @@ def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
             cell["source"] = cell["source"].replace("\n", "\r\n") + "\n"
 
     write_into(own(clone), like_colab)
-    assert "1 new cell, 1 old cell removed. " in updated(clone, replaced(*PROMPT))
+    assert "1 cell changed. " in updated(clone, replaced(*PROMPT))
     assert sources(own(clone)) == sources(clone / BUILT)
 
 
@@ -672,7 +672,7 @@ def test_a_copy_saved_by_another_program_is_updated_as_usual(clone, program):
     assert updated(clone, lambda cells: None) == "" and own(clone).read_bytes() == before
     published(clone, replaced("`02.dot_scores`\n", "`02.dot_scores`, with more words\n"))
     line = updated(clone, replaced(", dot_scores)", ", dot_scores, seconds=20)"))
-    assert "2 new cells, 2 old cells removed" in line and "again" not in line  # the answered task is as it was
+    assert "2 cells changed" in line and "again" not in line  # the answered task is as it was
     mine = [text for text in sources(own(clone)) if "def softmax(" not in text and "half = " not in text]
     assert SOFTMAX in sources(own(clone))
     assert mine == [text for text in sources(clone / BUILT) if "def softmax(" not in text]
@@ -814,6 +814,20 @@ def test_the_command_line_names_what_is_newer_and_updates(clone, monkeypatch, ca
     said = capsys.readouterr().out
     assert said.count("\n") == 2 and "Reload Notebook from Disk" in said
     assert main(["update", "9"]) == 2 and "no lesson '9'" in capsys.readouterr().err
+
+
+def test_an_update_that_cannot_be_written_keeps_no_earlier_copy(clone, monkeypatch):
+    def full(path, text):
+        raise OSError(28, "No space left on device", str(path))
+
+    published(clone, replaced(*PROMPT))
+    kept = sorted((clone / copies.EARLIER).rglob("*.ipynb"))
+    write = updating.write
+    monkeypatch.setattr(
+        updating, "write", lambda path, text: (full if "earlier" not in str(path) else write)(path, text)
+    )
+    (problem,) = update(clone, [])
+    assert "No space left on device" in problem and sorted((clone / copies.EARLIER).rglob("*.ipynb")) == kept
 
 
 # course submit

@@ -56,7 +56,8 @@ class MultiHeadAttention(nn.Module):
         scores = q @ k.mT / d**0.5  # B H T T; k.mT swaps the last two axes: B H d T
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T T
         context = self.weights @ v  # B H T d
-        return self.W_O(context.transpose(1, 2).flatten(2))  # B T H d, then B T D
+        context = context.transpose(1, 2).flatten(2)  # B T H d, then H · d = D: B T D
+        return self.W_O(context)  # B T D
 
 
 # %% tags=["nbval-check-output"]
@@ -118,7 +119,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. Before training, E's entries have a standard deviation of 1/√D; the factor √D raises it to 1. The entries are then about as large as those of $P_t$, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. Before training, E's entries have a standard deviation of 1/√D; multiplied by √D, they have one of 1. The entries are then about as large as those of $P_t$, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -293,7 +294,7 @@ print("top 2        ", top_k(p, 2))
 print("nucleus 0.9  ", nucleus(p, 0.9))
 
 # %% [markdown]
-# The nucleus consists of the first three, because 0.5 + 0.3 is still less than 0.9. They are divided by their sum, 0.95. A temperature of 2 makes the probabilities more equal but removes none of them.
+# The nucleus consists of the first three probabilities, because 0.5 + 0.3 is still less than 0.9. These three are divided by their sum, 0.95. A temperature of 2 makes the probabilities more equal but removes none of them.
 #
 # We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always choosing the most probable character, sampling from a nucleus of 0.9, and at a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
 
@@ -352,7 +353,7 @@ for name, mask in masks.items():
 # %% [markdown]
 # In GPT, the four vectors stay the same, whereas in BERT they change, because the four words can now see the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
 #
-# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; with those already in the cache, there are S. In the code, *new* marks changes.
+# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; S counts these and the ones already in the cache. In the code, *new* marks changes.
 
 
 # %%
@@ -369,7 +370,8 @@ class CachedAttention(MultiHeadAttention):
         scores = q @ k.mT / q.shape[-1] ** 0.5  # B H T S, k.mT: B H d S
         self.weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)  # B H T S
         context = self.weights @ v  # B H T d
-        return self.W_O(context.transpose(1, 2).flatten(2))  # B T H d, then B T D
+        context = context.transpose(1, 2).flatten(2)  # B T H d, then B T D
+        return self.W_O(context)  # B T D
 
 
 # %%
@@ -377,8 +379,8 @@ class CachedGPT(GPT):
     def __init__(self, V, D=48, H=4, F=192, N=2, longest=64):
         super().__init__(V, D, H, F, N, longest)
         for layer in self.layers:
-            sub_layer = layer.attention  # x + f(norm(x)): only f changes
-            sub_layer.f = CachedAttention(D, H)  # replaces MultiHeadAttention
+            # layer.attention is a SubLayer; its f is the MultiHeadAttention we replace
+            layer.attention.f = CachedAttention(D, H)  # new
 
     def forward(self, ids, caches):  # B T: the new characters; one dict for each layer
         start = 0  # new: how many characters have been read
@@ -454,7 +456,7 @@ print(f"with a cache:    {with_cache:.1f} s")
 
 
 # %%
-def causal_mask(T, hide=0):  # hide: how many places back nothing can be seen
+def causal_mask(T, hide=0):  # hide=2: no word can see the word two places back
     mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
     if hide > 0:
         for t in range(hide, T):
@@ -466,17 +468,16 @@ class AttentionAlone(nn.Module):
     def __init__(self, N, D=64):
         super().__init__()
         self.embedding = nn.Embedding(WORDS, D)  # WORDS: 32 different words
-        self.P = sinusoidal_positions(WORDS + 1, D)  # at most 32 words and one repeated
+        self.P = sinusoidal_positions(WORDS + 1, D)  # for 32 words, one of them twice
         self.layers = nn.ModuleList(MultiHeadAttention(D, H=1) for _ in range(N))
         self.readout = nn.Linear(D, WORDS)
 
     def forward(self, words, hide=0):  # B T
         T = words.shape[1]
         x = self.embedding(words) + self.P[:T]  # B T D
-        mask = causal_mask(T, hide)  # T T: only the first layer hides a word more
-        for layer in self.layers:
-            x = x + layer(x, mask)  # B T D
-            mask = causal_mask(T)  # T T: for the later layers
+        x = x + self.layers[0](x, causal_mask(T, hide))  # B T D: hide only here
+        for layer in self.layers[1:]:
+            x = x + layer(x, causal_mask(T))  # B T D
         return self.readout(x[:, -1])  # B V: for the word after the last one
 
 
@@ -524,13 +525,13 @@ figures.draw_layers(copier, words[0])
 
 # %%
 last = words[:, -1]  # B: the last word of each text
-# in each text, a list of numbers: where is the last word mentioned first?
-first = torch.tensor([row.index(row[-1]) for row in words.tolist()])  # B
+first = []  # for each text: where its last word appears for the first time
+for row in words.tolist():  # row: a list of T+1 numbers
+    first.append(row.index(row[-1]))
 replaced = words.clone()
 for b in range(500):
     different = (last[b] + 1) % WORDS  # the number after the last word's; after 31, 0
     replaced[b, first[b]] = different
-texts = torch.arange(500)  # B: row numbers
 
 
 @torch.no_grad()
@@ -539,9 +540,9 @@ def measure(inputs, hide=0):  # B T+1
     right = logits.argmax(-1) == answers  # B
     weights = copier.layers[1].weights  # B H T+1 T+1: kept by the call above
     weights = weights[:, 0, -1]  # B T+1: of the only head, for the last word's query
-    # [texts, first + 1] pairs the two: weights[0, first[0] + 1], ...
-    to_copy = weights[texts, first + 1]  # B: on the word to copy
-    return [right.float().mean(), to_copy.mean()]
+    # the word to copy comes after the first mention
+    to_copy = [weights[b, first[b] + 1] for b in range(500)]
+    return [right.float().mean(), torch.stack(to_copy).mean()]
 
 
 # %%

@@ -50,9 +50,10 @@ def most_frequent_pair(words):  # such as {(" ", "n", "o", "t"): 3}
 def merge(tokens, pair):
     merged = []
     for token in tokens:
-        merged.append(token)
-        if tuple(merged[-2:]) == pair:  # the last two tokens
-            merged[-2:] = ["".join(pair)]  # become one
+        if merged and (merged[-1], token) == pair:
+            merged[-1] = merged[-1] + token  # the two become one
+        else:
+            merged.append(token)
     return tuple(merged)
 
 
@@ -84,16 +85,16 @@ vocabulary = {token: i for i, token in enumerate(all_tokens)}
 pairs = [tuple(pair.split(" ")) for pair in facts["tokenizer.ggml.merges"]]
 tokenizer = Tokenizer(models.BPE(vocabulary, pairs))
 
-# before the merges: first split off each digit, then split the rest into words
+# before the merges, the text is split: step 1 splits off each digit
 split_digits = pre_tokenizers.Digits(individual_digits=True)
-# ByteLevel also turns each word into bytes, and its space into Ġ
+# step 2 splits the rest into words and writes their bytes as characters, a space as Ġ
 split_words = pre_tokenizers.ByteLevel(add_prefix_space=False)  # adds no space itself
 tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split_digits, split_words])
 tokenizer.decoder = decoders.ByteLevel()  # from bytes back to text
 
 kinds = facts["tokenizer.ggml.token_type"]  # V: of each token; 3 is a mark
 marks = [token for token, kind in zip(all_tokens, kinds, strict=True) if kind == 3]
-tokenizer.add_special_tokens(marks)  # so they are never split
+tokenizer.add_special_tokens(marks)  # so they are never split; shows how many
 
 # %% tags=["nbval-check-output"]
 print(f"{len(vocabulary):,} tokens, {len(pairs):,} merges")
@@ -227,7 +228,8 @@ class Attention(nn.Module):
         if cache:  # not in the first call
             k = torch.cat([cache["k"], k], dim=2)  # B G S d
             v = torch.cat([cache["v"], v], dim=2)  # B G S d
-        cache.update(k=k, v=v)  # the caller's dict keeps k and v for the next call
+        cache["k"] = k  # as in lesson 21: the caller's dict keeps both for later
+        cache["v"] = v
         context, self.weights = grouped_attention(q, k, v)
         return self.W_O(context.transpose(1, 2).flatten(2))  # B T D
 
@@ -254,7 +256,7 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; with SmolLM2's 100,000, all pairs rotate more slowly but pair 0, whose speed is θ⁰ = 1 with any base. The readout reuses the embedding matrix.
+# The positions of new tokens continue from the length of the cache. Pair i is rotated by $\theta^{-2i/d}$ per position. The base θ was 10,000 in lesson 11; with SmolLM2's 100,000, all pairs rotate more slowly except pair 0, whose speed is θ⁰ = 1 with any base. The readout reuses the embedding matrix.
 
 
 # %%
@@ -269,12 +271,14 @@ class Llama(nn.Module):
 
     def angles(self, start, T):
         position = torch.arange(start, start + T)  # T
-        speed = self.theta ** (-torch.arange(0, self.d, 2) / self.d)  # d/2: θ^(-2i/d)
+        exponent = torch.arange(0, self.d, 2) / self.d  # d/2: 2i/d for each pair i
+        speed = self.theta**-exponent  # d/2
         angle = position[:, None] * speed  # T d/2
         return angle.sin(), angle.cos()
 
     def forward(self, ids, caches=None):  # B T, one dict for each layer
-        caches = caches or [{} for _ in self.layers]  # empty if none are given
+        if caches is None:
+            caches = [{} for _ in self.layers]  # all empty
         start = 0
         if caches[0]:
             start = caches[0]["k"].shape[2]  # layer 0's keys: B G start d
@@ -313,11 +317,12 @@ def unpack_eight_bits(blocks):  # R 34: a scale of 2 bytes, 32 integers
     return integers * scale  # R 32
 
 
-shared = torch.tensor([0.5, -4.0], dtype=torch.float16)  # scale, minimum
-shared = shared.view(torch.uint8)  # the same 4 bytes, read as four integers
-packed = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes
-block = torch.cat([shared, packed])  # 20 bytes
-weights = unpack(block[None])[0]  # 32: of the only row
+# the block from the text, built by hand
+shared = torch.tensor([0.5, -4.0], dtype=torch.float16)  # scale, minimum: 2 numbers
+shared_bytes = shared.view(torch.uint8)  # the same memory, read as 4 bytes
+packed = torch.tensor([47] + 15 * [0], dtype=torch.uint8)  # 16 bytes: 47, then zeros
+block = torch.cat([shared_bytes, packed])  # 20 bytes
+weights = unpack(block[None])[0]  # block[None]: 1 20; weights: 32, of the only row
 print("weights 0 and 16:", weights[0].item(), weights[16].item())
 
 # %% [markdown]
@@ -341,11 +346,14 @@ def load(file):
         parts = stored.name.split(".")  # blk.16.attn_q.weight: 16 and weight stay
         name = ".".join([NAMES.get(part, part) for part in parts])
         data = torch.tensor(stored.data)  # rows of bytes; norms: float32
+        height = len(data)  # the matrix's rows; each consists of whole blocks
         kind = stored.tensor_type.name
-        if kind == "Q4_1":  # four bits; blocks of 20 bytes, then a matrix again
-            data = unpack(data.reshape(-1, 20)).reshape(len(data), -1)
-        elif kind == "Q8_0":  # eight bits, without a minimum; blocks of 34 bytes
-            data = unpack_eight_bits(data.reshape(-1, 34)).reshape(len(data), -1)
+        if kind == "Q4_1":  # four bits
+            blocks = data.reshape(-1, 20)  # R 20
+            data = unpack(blocks).reshape(height, -1)  # R 32, then a matrix again
+        elif kind == "Q8_0":  # eight bits, without a minimum
+            blocks = data.reshape(-1, 34)  # R 34
+            data = unpack_eight_bits(blocks).reshape(height, -1)
         weights[name] = data
     return weights
 
@@ -364,7 +372,8 @@ sizes = {}
 for letter, name in SIZES.items():
     sizes[letter] = facts["llama." + name]  # such as facts["llama.block_count"]
 with torch.device("meta"):
-    mine = Llama(len(vocabulary), **sizes).requires_grad_(False)  # we do not train it
+    mine = Llama(len(vocabulary), **sizes)  # **sizes: D=576, H=9 and so on
+mine.requires_grad_(False)  # we do not train it
 mine.load_state_dict(load(file), assign=True)
 parameters = sum(weights.numel() for weights in mine.parameters())
 print(f"{sizes}, {parameters:,} parameters")
@@ -377,7 +386,7 @@ difference = (ours - reference).abs().max()
 print(f"largest logit {reference.max():.1f}, largest difference {difference:.5f}")
 
 # %% [markdown]
-# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. Hugging Face's file of the same model pairs each head's entries 0 and 32, 1 and 33, and so on: an entry of the first half with one of the second. Each row of $W_Q$ and $W_K$ produces one entry of a query or key. The conversion to GGUF therefore reorders the rows, so that entries 0 and 32 become neighbours ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
+# The logits agree up to rounding. Names and shapes cannot guarantee this: they do not show which entries are rotated as a pair. This file, like lesson 11, pairs entries 0 and 1, 2 and 3, and so on. In Hugging Face's file of the same model, an entry of a head's first half is paired with one of its second: 0 and 32, 1 and 33, and so on. Each row of $W_Q$ and $W_K$ produces one entry of a query or key. The conversion to GGUF therefore reorders the rows, so that entries 0 and 32 become neighbours ([`22.to_neighbours`](../exercises/22_real_language_model_exercises.ipynb)). What would the model write if we paired the wrong entries? We temporarily replace `turn`.
 
 # %%
 predict("22.paired", ...)
@@ -391,8 +400,8 @@ def turn_halves(x, sin, cos):  # pairs entry 0 with entry d/2
 
 prompt = "<|im_start|>user\nWhy is the sky blue?<|im_end|>\n<|im_start|>assistant\n"
 ids = tokenizer.encode(prompt).ids
-turn_neighbours = turn
-turn = turn_halves  # from here on, Attention uses this one
+turn_neighbours = turn  # kept, so that we can put it back
+turn = turn_halves  # Attention looks up the name turn at each call: now this one
 for _ in range(24):
     logits = mine(torch.tensor([ids]))[0, -1]  # V
     ids.append(logits.argmax().item())
@@ -407,7 +416,7 @@ reveal("22.paired", "b")
 #
 # - *Prose*: the loss on a paragraph, in nats per token.
 # - *Second copy*: the loss on the second of two copies of 40 random tokens, which shows whether the model can copy. It is the mean of three samples, with the lowest and highest in brackets.
-# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?". Both use a cache (except where the mistake is to go without one), so that mistakes with the cache show too.
+# - *Logits*: the largest difference between the faulty and the correct model's logits. Both models read the same text, the correct model's answer to "Why is the sky blue?". Both use a cache, so that mistakes with the cache show too; only the model whose mistake is to go without one has none.
 # - *Answer*: the faulty model's own answer to this question.
 #
 # Which mistakes would you notice?
@@ -418,11 +427,11 @@ figures.table_of_mistakes()  # stored; benchmarks/llama.py makes the mistakes
 # %% [markdown]
 # Only the logits reveal all nine:
 #
-# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and its word, whose tokens are then others. Their logits are off by 5 to 10.
+# - Four mistakes give fluent answers: θ = 10,000, the mean subtracted, another question's cache, and the text cut between a space and its word, which changes the tokens. Their logits are off by 5 to 10.
 # - Mistakes with the cache or new tokens' positions do not affect the losses, which are computed without a cache.
 # - Without the causal mask, the loss on prose is even lower than the correct model's, because the model sees the token it has to predict. With the wrong θ, the loss on the second copy is also lower; we do not know why.
 #
-# Compare a loaded model's logits with a reference in three ways: without a cache, with one, and for a second text after a first, in case the cache still holds the first. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
+# Compare a loaded model's logits with a reference in three ways: without a cache, with one, and for a second text right after another, whose cache may still be there. In [`22.catch_silent_mistake`](../exercises/22_real_language_model_exercises.ipynb), you write such a test.
 #
 # ## It writes
 #
@@ -454,7 +463,9 @@ def write(prompt, choose=best_token, steps=60, cached=True):
             break
         ids.append(next_id)
         if cached:
-            to_read = [next_id]  # otherwise, to_read is still ids, now longer by one
+            to_read = [next_id]
+        else:
+            to_read = ids  # everything again
     return tokenizer.decode(ids[length:])  # without the prompt
 
 
@@ -520,7 +531,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. We use the queries of the second copy's first 39 tokens. The 40th has none: the model only predicts it and never reads it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. We use the queries of the second copy's first 39 tokens. The 40th token has no query: it is the last, so the model only predicts it and never reads it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
@@ -536,14 +547,14 @@ def mean_weight(back):  # on the position this many places back
     return torch.stack(found)  # N H
 
 
-nats_of_each(rows)  # in case a different text was read since
+nats_of_each(rows)  # only for the weights that the layers keep: now those for rows
 for name, back in {"previous token": 1, "induction": 40 - 1}.items():
     weight = mean_weight(back)  # N H
-    found = []
+    heads = []  # pairs such as (0.92, "16.0"), so sorted compares the weights
     for layer in range(30):
         for head in range(9):
-            found.append((weight[layer, head].item(), f"{layer}.{head}"))
-    best = sorted(found, reverse=True)[:4]  # the four largest weights
+            heads.append((weight[layer, head].item(), f"{layer}.{head}"))
+    best = sorted(heads, reverse=True)[:4]  # the four largest weights
     print(f"{name:15}", "  ".join([f"{head}: {value:.2f}" for value, head in best]))
 
 # %% [markdown]
@@ -560,10 +571,10 @@ prose = torch.tensor([tokenizer.encode(PROSE).ids])  # 1 T+1
 
 
 def measure():
-    second = nats_of_each(rows)[:, 41:].mean()
-    # mean_weight uses the weights that the call above kept, so prose comes after it
-    weight = mean_weight(39)[18, 6]  # of head 18.6
-    return [second, weight, nats_of_each(prose).mean()]
+    second = nats_of_each(rows)[:, 41:].mean()  # the layers keep the weights for rows
+    weight = mean_weight(39)[18, 6]  # from these weights, of head 18.6
+    on_prose = nats_of_each(prose).mean()  # last, since it replaces the kept weights
+    return [second, weight, on_prose]
 
 
 def measure_without(layer, head):
@@ -610,7 +621,7 @@ first = lengths[:, 0]  # N
 others = lengths[:, 1:].median(dim=1).values  # N
 
 left, right = plots.axes(2)
-# a curve can have several runs, one a row; ours has one, so [None] makes N into 1 N
+# plots.curves expects one row for each run; we have one run: [None] makes N into 1 N
 curves = {"all heads": torch.stack(on_first)[None]}
 plots.curves(range(30), curves, "layer", "weight on the first token", ax=left)
 curves = {"first token": first[None], "median of the others": others[None]}
@@ -670,7 +681,7 @@ reveal("22.four_cases", right)
 # - *Threshold 0*, as above.
 # - *Median*: the median score of 100 other reviews, without their labels. About half of all reviews are positive, but a model may lean towards one label. With the median as threshold, half of these 100 count as positive whichever way the model leans.
 #
-# The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. SmolLM2's brackets span its four sets of examples, the other models' brackets their three seeds.
+# The sum (lesson 01) and the self-attention layer (lesson 03) were trained on 6,920 labelled reviews. In brackets are the lowest and highest share: for SmolLM2 over its four sets of examples, for the other two models over their three seeds.
 
 # %%
 figures.shares_of_reviews()

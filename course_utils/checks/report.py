@@ -14,7 +14,7 @@ import torch
 from course_utils.base import trees
 from course_utils.base.ascii_fallback import printable
 from course_utils.checks.compare import DIGITS, Finding, close, describe, digits_apart, number, shape
-from course_utils.checks.running.contract import Case, Failure, Stream
+from course_utils.checks.running.contract import Candidate, Case, Failure, Stream
 from course_utils.checks.task import Mistake, Task
 
 COLOURS = {"passed": "#2e9e4f", "failed": "#d9534f", "error": "#d9534f", "not attempted": "#8a8a8a"}
@@ -115,13 +115,15 @@ class Report:
         if self.case:
             at_most = TEXT_AT_MOST if self._input_size() <= SMALL else LEFT_IN_TEXT
             lines = [f"{name} = {_value_text(value, at_most=at_most)}" for name, value in self._inputs()]
-            yield f"Input ({self.case.name})", "\n".join(lines)
+            yield (f"Input ({self.case.name})", "\n".join(lines)) if lines else ("Input", self.case.name)
         if self.printed:
             yield PRINTED, self.printed
 
     def _inputs(self):
         """Give each argument under its name; of a dict or list of tensors, each tensor under its own."""
         for place, arg in enumerate(self.case.args):
+            if isinstance(arg, Candidate):
+                continue  # the case's name says all that may be said of it
             if isinstance(arg, Stream):
                 yield from ((f"{self._names[place]}(), call {n}", value) for n, value in enumerate(arg.values, 1))
                 continue
@@ -158,8 +160,12 @@ class Report:
             inputs = "".join(_value_html(name, arg) for name, arg in self._inputs())
             small = self._input_size() <= SMALL
             begin, large = ("<details open>", "") if small else ("<details>", " (open to see it)")
-            summary = f"An input that shows it: {escape(self.case.name)}{large}"
-            yield f"{begin}<summary style='cursor:pointer'>{summary}</summary>{_row(inputs)}</details>"
+            told = f"An input that shows it: {escape(self.case.name)}"
+            yield (
+                f"{begin}<summary style='cursor:pointer'>{told}{large}</summary>{_row(inputs)}</details>"
+                if inputs
+                else f"<div>{told}</div>"
+            )
         if self.printed:
             yield f"<div>{PRINTED}:</div>{_pre(escape(self.printed))}"
 

@@ -10,11 +10,12 @@ from course_utils.checks import catalogue
 from course_utils.checks.report import SYMBOLS, with_code
 
 FAILS_NOW = "passed before, fails now"
+CHANGED_SINCE = "passed before, changed since"
 SIGNS = SYMBOLS | {FAILS_NOW: SYMBOLS["failed"]}
 PASSED_BEFORE = {  # once passed, a task counts as passed, whatever its last check said
     "failed": FAILS_NOW,
     "error": FAILS_NOW,
-    "changed since": "passed before, changed since",
+    "changed since": CHANGED_SINCE,
 }
 
 
@@ -88,8 +89,13 @@ def _next_is(row):
 
 
 def _what_comes_next(groups):
-    """Say what comes next: the first task or question that is left in the last lesson begun, else the lesson after it."""
+    """Say what comes next: in the last lesson begun, what has to be checked again and the first that is left, else the lesson after it."""
     begun = [number for number, rows in groups.items() if _has_begun(rows)]
+    again = [id for _, id, _, reached, *_ in groups[begun[-1]] if reached == CHANGED_SINCE] if begun else []
+    return f"Check {' and '.join(again)} again: changed since. " * bool(again) + _new_things_next(groups, begun)
+
+
+def _new_things_next(groups, begun):
     if begun and (left := _not_passed(groups[begun[-1]])):
         return _next_is(left[0])
     following = [number for number in groups if not begun or number > begun[-1]]
@@ -104,7 +110,7 @@ def _as_text(total, groups, ahead):
     for heading, rows in groups.items():
         lines.append(heading)
         for is_task, id, _, reached, attempts, hints in rows:
-            line = f"  {SIGNS.get(reached, '○')} {id:26} {reached:28} attempts {attempts:2}"
+            line = f"  {SIGNS.get(reached, '○')} {id:26} {reached:28}  attempts {attempts:2}"
             lines.append(line + f"  hints {hints}" * is_task)
     return "\n".join([*lines, *[""] * bool(groups), ahead])
 

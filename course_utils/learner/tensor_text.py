@@ -3,6 +3,8 @@
 Writes tensors and numbers as text and reads them back. Shows nothing and computes nothing.
 """
 
+import re
+
 import torch
 
 from course_utils.base import trees
@@ -10,6 +12,7 @@ from course_utils.base.errors import CourseError
 
 AXES_AT_MOST, NUMBERS_AT_MOST = 3, 64  # of a tensor that is written as text
 WHOLE_AT_MOST = 100  # of a whole number that is typed: some are lengths of the tensors that are made of them
+DECIMAL_COMMA = re.compile(r"(?<![\w.,])[+-]?\d+,\d+(?![\w.,])")  # no list of several numbers without spaces
 TRUTH = {"1": True, "0": False, "true": True, "false": False}
 
 
@@ -51,6 +54,11 @@ def from_text(text: str, like, name: str):
         if len(words) != 1:
             raise CourseError(f"{name} is one number, and here are {len(words) or 'none'}.")
         return _number(words[0], _number_type(like), name)
+    if found := DECIMAL_COMMA.search(text):
+        point = found.group().replace(",", ".")
+        raise CourseError(
+            f"{name}: write a decimal number with a point, `{point}`, and a space after a comma between numbers."
+        )
     blocks, rows = [[]], text.replace(",", " ").split("\n")
     for line, row in enumerate(rows, 1):
         numbers = [_number(word, _number_type(like), f"{name}, line {line}") for word in row.split()]

@@ -86,7 +86,11 @@ def _update(place):
     metadata = new["metadata"] | own["metadata"] | {"course": course}
     version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
     whole = own | version | {"metadata": metadata, "cells": merged.cells}
-    write(path.resolve(), copies.to_text(whole))  # a link stays one
+    try:
+        write(path.resolve(), copies.to_text(whole))  # a link stays one
+    except OSError:
+        (place.root / copy).unlink(missing_ok=True)  # nothing was changed, so there is nothing earlier to keep
+        raise
     for task in merged.reread:
         state.change(task, lambda entry: entry.update(state=state.STATES[0]))
     code = [cell["source"] for cell in merged.cells if cell["cell_type"] == "code"]
@@ -125,7 +129,13 @@ def _keep(place, path):
 
 
 def _line(place, merged, copy, missing):
-    parts = [f"{count(merged.added, 'new cell')}, {count(merged.removed, 'old cell')} removed"]
+    changed = min(merged.added, merged.removed)
+    counts = (
+        (changed, "cell", " changed"),
+        (merged.added - changed, "new cell", ""),
+        (merged.removed - changed, "old cell", " removed"),
+    )
+    parts = [count(number, what) + end for number, what, end in counts if number]
     if merged.kept:
         parts.append(f"{count(merged.kept, 'cell')} of yours kept")
     if missing:
