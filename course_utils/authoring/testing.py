@@ -21,9 +21,12 @@ from course_utils.authoring import impact
 from course_utils.base.paths import FOLDERS
 
 RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
-# Lessons that train for a minute or more, half the time of all notebooks. Their outputs are those of today's code, as
-# `course build --check` has just seen, so the usual run repeats them only where something that they use has changed.
-LONG = ("05_seq2seq", "06_seq2seq_attention", "12_transformer", "13_training", "15_captions")
+# Lessons that train for half a minute or more, two thirds of the time of all notebooks. Their outputs are those of today's
+# code, as `course build --check` has just seen, so the usual run repeats them only where something that they use has changed.
+LONG = (
+    *("05_seq2seq", "06_seq2seq_attention", "12_transformer", "13_training", "14_glimpses", "15_captions"),
+    "20_your_own_attention",
+)
 NO_TESTS = 5  # the exit code of pytest where it has run none
 MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (
@@ -169,7 +172,7 @@ def _usual_notebooks(root):
     unchanged = [built for built in unchanged if built not in again]
     left_out = [f"--ignore={built}" for built in unchanged]
     step = _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, *left_out, extra=NOTEBOOKS_ALONE)
-    step.left["notebooks that train for a minute or more and use nothing that has changed"] += len(unchanged)
+    step.left["notebooks that train for half a minute or more and use nothing that has changed"] += len(unchanged)
     return step
 
 
