@@ -461,19 +461,23 @@ UNK = 3
 vocabulary = ["PAD", "BOS", "EOS", "UNK"]  # their numbers are 0, 1, 2 and 3
 vocabulary += [token for token, count in counts.items() if count >= 3]
 number_of = {token: number for number, token in enumerate(vocabulary)}
+
+
+def to_numbers(tokens):
+    return [number_of.get(token, UNK) for token in tokens]
+
+
 sizes = map(len, (training_pairs, validation_pairs, test_pairs))
 print("pairs for training, validation and testing:", *sizes)
 print("tokens in the vocabulary:", len(vocabulary))
+_, german = training_pairs[0]
+print(" ".join(german), "→", to_numbers(german))
 
 # %% [markdown]
 # As in lesson 01, a `DataLoader` shuffles the pairs in each epoch and hands 64 at a time to `collate`, which numbers the tokens and calls `make_batch`.
 
 
 # %%
-def to_numbers(tokens):
-    return [number_of.get(token, UNK) for token in tokens]
-
-
 def collate(pairs):  # B pairs of lists of tokens
     sources = [to_numbers(english) for english, _ in pairs]
     targets = [to_numbers(german) for _, german in pairs]
