@@ -355,6 +355,7 @@ def most(group):
         ("07.greedy", altered("07.greedy", ("range(longest)", "range(longest + 5)"), ("prefix[1:]", "prefix[1 : longest + 1]")), "Once that many are written"),
         ("07.greedy", altered("07.greedy", ("            break", "            eos = eos"), ("prefix[1:]", "prefix[1 : (prefix + [eos]).index(eos) + 1]")), "after it is asked for"),
         ("07.greedy", altered("07.greedy", ("step(prefix).", "step(torch.tensor(prefix)).")), "a list of ints"),
+        ("07.greedy", altered("07.greedy", ("best = int(", "best = ("), ("return prefix[1:]", "return prefix")), "bos is in your result"),
         ("07.beam_search", altered("07.beam_search", ("score + log_p)", "score + log_p * (token != eos))")), "the sum without eos"),
         ("07.beam_search", altered("07.beam_search", ("(ids[1:], score)", "(ids[1:], round(score, 2))")), "do not round"),
         ("07.beam_search", altered("07.beam_search", ("step(ids).", "step(ids[1:] or ids).")), "prefixes without bos"),

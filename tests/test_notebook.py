@@ -146,6 +146,40 @@ def test_progress_says_that_a_task_passed_before_fails_now(capsys):
     assert "Check 04.dot again: changed since. Next comes 04." in out
 
 
+def test_a_check_refuses_the_answer_to_another_task(capsys, monkeypatch):
+    def softmax(scores):
+        return scores.softmax(-1)
+
+    def dot_scores(query, keys):
+        raise NotImplementedError
+
+    monkeypatch.setattr(notebook.history, "namespace", lambda: {"softmax": softmax, "dot_scores": dot_scores})
+    before = dict(state.read())
+    check("02.dot_scores", softmax)
+    said = capsys.readouterr().out
+    assert (
+        '`softmax` is the answer to 02.softmax: for 02.dot_scores, write `check("02.dot_scores", dot_scores)`' in said
+    )
+    assert state.read() == before
+    monkeypatch.setattr(notebook.history, "namespace", lambda: {"softmax": softmax, "dot_scores": softmax})
+    check("02.dot_scores", softmax)  # one function under both names
+    assert "is the answer to" not in capsys.readouterr().out
+
+
+def test_checking_the_same_answer_again_is_no_further_attempt():
+    entry = {}
+    for cell, reached, attempts in (
+        ("a", "failed", 1),
+        ("a", "failed", 1),
+        ("b", "failed", 2),
+        ("b", "passed", 3),
+        ("b", "passed", 3),
+        ("", "passed", 4),
+    ):
+        notebook._count_attempt(entry, reached, cell)
+        assert entry["attempts"] == attempts, (cell, reached)
+
+
 def test_progress_keeps_a_wrong_reply_to_a_question_shown_again(capsys):
     state.change("04.q1", lambda entry: notebook._count_attempt(entry, "failed"), print)
     check("04.q1", ...)

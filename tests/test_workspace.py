@@ -1085,6 +1085,12 @@ def test_submit_says_that_a_checked_answer_is_not_saved(clone):
     )
 
 
+def test_submit_quotes_the_line_of_a_cell_that_is_no_python(clone):
+    write_into(own(clone), lambda cells: cells.append(code("\n1x = what I noted about the softmax of long rows")))
+    said = "\n".join(submit(clone, "02").remarks)
+    assert re.search(r"Code cell \d+ \(`1x = what I noted about the softmax of l…`\) is not Python", said), said
+
+
 def test_submit_says_what_a_check_said_of_a_borrowed_answer(clone):
     def borrowed(entry):
         checked(SOFTMAX)(entry)

@@ -112,6 +112,12 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         if task.answer_name not in history.namespace():
             return _show(Message(f"There is no `{task.answer_name}` yet: run the cell that defines it, then this one."))
         answer = history.namespace()[task.answer_name]
+    elif other := _answer_to_another(task, answer):
+        return _show(
+            Message(
+                f'`{answer.__name__}` is the answer to {other}: for {task.id}, write `check("{task.id}", {task.answer_name})`. Nothing was checked.'
+            )
+        )
     began = time.monotonic()
     try:
         waiting = _waiting_line(task, answer, seconds)
@@ -162,15 +168,27 @@ def _change_entry(task_id, alter, keep):
     return entry
 
 
+def _answer_to_another(task, answer):
+    """Return the other task of the lesson whose answer this is, where the notebook has one to this task, too; "" otherwise."""
+    name, known = getattr(answer, "__name__", ""), history.namespace()
+    others = {each.answer_name: each.id for each in catalogue.by_lesson()[task.id[:2]] if each.id != task.id}
+    both_are_here = known.get(name) is answer and known.get(task.answer_name) not in (None, answer)
+    return others.get(name, "") if both_are_here else ""
+
+
 def _count_attempt(entry, reached, cell="", borrowed=()):
+    digest = state.answer_digest(cell) if cell else ""
+    again = (
+        bool(digest) and entry.get("cell") == digest and entry.get("state") == reached
+    )  # as when all cells run again
     entry["state"] = reached
     entry.pop("borrowed", None)
     if borrowed:
         entry["borrowed"] = borrowed[0]
-    if cell:
-        entry["cell"] = state.answer_digest(cell)
+    if digest:
+        entry["cell"] = digest
     entry["passed"] = entry.get("passed", False) or reached == "passed"
-    entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted")
+    entry["attempts"] = entry.get("attempts", 0) + (reached != "not attempted" and not again)
 
 
 def _check_question(question, answer, seed, keep):

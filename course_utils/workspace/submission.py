@@ -348,7 +348,9 @@ def _parsed(cell):
 def _no_python(cells):
     """Give (place, sentence) for each code cell that is no Python."""
     for place, cell in enumerate(cells):
-        names = f", which defines `{'`, `'.join(found)}`," if (found := DEFINED.findall(cell)) else ""
+        first = next((line.strip() for line in cell.split("\n") if line.strip()), "")
+        begins = f" (`{first[:40]}{'…' * (len(first) > 40)}`)"
+        names = f", which defines `{'`, `'.join(found)}`," if (found := DEFINED.findall(cell)) else begins
         try:
             ast.parse(as_python(cell))
         except SyntaxError as error:
