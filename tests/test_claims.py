@@ -347,9 +347,9 @@ def _(numbers):
     return new > 150 and share > 0.8
 
 
-@claim("06", "and it gets every word right.")
+@claim("06", "yet it gets every word right.")
 def _(_):
-    shown = shown_before("06", "and it gets every word right.")
+    shown = shown_before("06", "yet it gets every word right.")
     right, ours = (re.findall(f"{whose}: +(.*)", shown)[-1] for whose in ("right", "model"))
     return right == ours
 
@@ -360,9 +360,9 @@ def _(numbers):
     return all(abs(own - mean) < 0.05 for own, mean in zip(yours, three, strict=True)) and yours[-1] < 0.12
 
 
-@claim("06", "The model has not seen this sentence in training")
+@claim("06", "The model never saw this sentence in training")
 def _(_):
-    return "read in training: False" in shown_before("06", "The model has not seen this sentence in training")
+    return "read in training: False" in shown_before("06", "The model never saw this sentence in training")
 
 
 @claim("06", "Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order.")
@@ -844,14 +844,14 @@ def _(numbers):
     return numbers("“five”; columns: largest ")[0] > 0.9 and numbers("“above”; columns: largest ")[0] > 0.5
 
 
-@claim("15", "The captioner points at the right object for nearly all names.")
+@claim("15", "For nearly every name, the captioner points at the right object.")
 def _(numbers):
     return numbers("Answer:")[0] > 90
 
 
 @claim(
     "15",
-    "When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. Emptying the cell of another object instead costs almost no names.",
+    "When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. Emptying the cell of another object instead hardly costs any correct names.",
 )
 def _(numbers):
     whole, largest, another = (numbers(f"{what}  ")[0] for what in ("nothing", "the cell with the largest weight", "the cell of another object"))  # fmt: skip
@@ -1099,7 +1099,7 @@ def _(numbers):
     return work == 2 and right < 0.5
 
 
-@claim("18", "After 20 steps, a batch is already routed to only two,")
+@claim("18", "After 20 steps, batches are already routed to only two experts,")
 def _(numbers):
     asked = [numbers(f"after {steps} steps, a batch asks ")[0] for steps in (0, 20, 699)]
     return asked[0] >= 4 and asked[1:] == [2, 2]

@@ -49,7 +49,7 @@ diagrams.looking_back(words, given="glodil", output="sliro", new=new)
 #
 # $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context, while $s$ is a decoder state. The index $t$ counts the decoder's steps and $j$ the source words. Only $v$ is easily misread: it is one of the perceptron's parameters, not a value.
+# As before, $z$ is a score, $a$ a weight and $c$ a context, while $s$ is a decoder state. The index $t$ counts the decoder's steps and $j$ the source words. The one symbol that is easily misread is $v$: it is one of the perceptron's parameters, not a value.
 #
 # To see the equations at work, we shrink every vector to a single entry. Let $W = U = 1$ and $v = 2$, let the state be -1, and let the annotations of "our", "small" and "boy" be 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
 
@@ -74,15 +74,15 @@ table({"score": z, "weight": a}, words)
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291, so "small" still has the largest one, but by a much smaller margin. The sentence has not changed, yet from a different state, the decoder attends to it differently.
+# No. The weights are now 0.273, 0.436 and 0.291, so "small" still has the largest weight, but by a much smaller margin. The sentence has not changed, yet in a different state, the decoder attends to it differently.
 #
 # </details>
 #
 # ## The same calculation as a module
 #
-# A loop over three numbers is easy to follow, but training needs the same calculation for many sentences at once and with vectors of dimension H. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias. In the comments, B is the number of sentences and S the number of source words.
+# A loop over three annotations is easy to follow, but for training, we need the same calculation for many sentences at once and with vectors of dimension H. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias. In the comments, B is the number of sentences and S the number of source words.
 #
-# The mask is True for words and False for padding; as in lesson 03, a row of the mask without any True gets only zero weights.
+# The mask is True for words and False for padding; as in lesson 03, a row of the mask with no True entry gives weights of 0 only.
 
 
 # %%
@@ -125,7 +125,7 @@ print("weights:", a.detach())
 print("contexts:", c.detach()[:, 0])
 
 # %% [markdown]
-# The first copy gives "small" a weight of 0.790, as before. In the second, where only two words share the weight, it rises to 0.955.
+# In the first copy, "small" gets a weight of 0.790, as before. In the second, where only two words share the weight, the weight of "small" rises to 0.955.
 #
 # ## The whole model
 #
@@ -133,12 +133,12 @@ print("contexts:", c.detach()[:, 0])
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |
-# | the encoder reads | from left to right | in both directions, with half the hidden size for each |
+# | the encoder reads | from left to right | in both directions, each with half the hidden size |
 # | the encoder returns | its last state | all the annotations, a mask and the last states of both directions |
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# With `bidirectional=True`, `nn.GRU` runs two GRUs, and the one that reads from right to left would begin with the padding. To leave out the padding, we **pack** the sentences before the GRUs read them and unpack the states afterwards.
+# With `bidirectional=True`, `nn.GRU` runs two GRUs, and the one that reads from right to left would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards.
 
 
 # %%
@@ -152,7 +152,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# In lesson 05, one call of `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so the steps have to be taken one at a time: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
+# In lesson 05, a single call to `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so the steps have to be taken one at a time: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
 
 
 # %%
@@ -191,7 +191,7 @@ class LookingBack(nn.Module):
 #
 # ## Does it translate?
 #
-# If words never changed places, the decoder could look from left to right. We therefore give our toy language a new difficulty: in the translation, each verb goes to the end of its clause. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
+# If words never changed places, the decoder could move along the source from left to right. We therefore make our toy language harder: in the translation, each verb goes to the end of its clause. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -203,7 +203,7 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, or $\ln 86$, the loss of a random guess among 86 words, to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
+# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
 #
 # For a new sentence, however, there is nobody to supply these words. As in lesson 05, the model then writes the most probable word at each step and reads it at the next.
 
@@ -226,7 +226,7 @@ def translate(model, vocabulary, sentences, longest=40):
 
 
 # %% [markdown]
-# The model from lesson 05 failed on sentences of 12 words, the longest in training, so we begin with one of these. The class `World` knows the correct translation and the links, which say which source word each target word comes from. Was this sentence in the training data, and is its translation correct?
+# The model from lesson 05 failed on sentences of 12 words, the longest in training, so we begin with one of these. The class `World` supplies the correct translation and the links, which connect each target word to the source word that it comes from. Was this sentence in the training data, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -237,11 +237,11 @@ print("right: ", *right)
 print("model: ", *translate(model, pairs.words, [sentence]))
 
 # %% [markdown]
-# The model has not seen this sentence in training, and it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of "big boy near my house called old girls", but its translation, "kovor", is at the end.
+# The model never saw this sentence in training, yet it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of "big boy near my house called old girls", but its translation, "kovor", is at the end.
 #
 # ## Does it look where it should?
 #
-# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Each row is one decoder step, and boxes mark the known links; a source word that is translated by two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
+# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Each row is one decoder step, and boxes mark the known links; a source word that is translated as two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
 
 
 # %%
@@ -272,11 +272,11 @@ plots.weights(
 # %% [markdown]
 # Here, every row has its largest weight inside a box. Most boxes lie along a diagonal, because most words keep their order, but the verbs break the pattern. In the first clause, the decoder passes over "called", looks at "old" and "girls", and only then goes back to "called".
 #
-# One sentence may be luck, so we want a single measure over many. Let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that are missing from the other set:
+# One correct sentence may be luck, so we want a single measure that covers many. Let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is on the wrong word. Suppose this happens for the last of four words. What is the AER?
+# If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is on the wrong word. Suppose that, of four words, only the last is wrong in this way. What is the AER?
 
 
 # %% tags=["nbval-check-output"]
@@ -329,7 +329,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back, so we now measure the share of words generated in the correct position, as in lesson 05. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. Their learning rate is 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005.
+# Long sentences were the reason for looking back, so we now measure the share of words generated in the correct position, as in lesson 05. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We train them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005.
 #
 # The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
 

@@ -79,7 +79,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # ## The architecture
 #
-# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017; § marks its sections) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation.
+# Because a translation model reads one sentence and writes another, the Transformer (Vaswani et al., 2017; § refers to sections of this paper) has two halves. In the next diagram, the **encoder** at the top maps the source to a sequence of vectors called the **memory**, from which the **decoder** at the bottom generates the translation.
 #
 # The thick line through each half consists of residual connections and is called the **residual stream**. Each box above the line reads from the stream, computes something and adds the result to the stream. Guess which boxes let words exchange information.
 
@@ -93,7 +93,7 @@ diagrams.transformer()
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# Here d = D / H is the dimension of each head. For head $i$, $Q_i$ is a slice of $x W_Q$, and $K_i$ and $V_i$ are the corresponding slices of the products of `memory` with $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
+# Here d = D / H is the dimension of each head. For head $i$, $Q_i$ is a slice of $x W_Q$, and $K_i$ and $V_i$ are the corresponding slices of `memory` multiplied by $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
@@ -128,7 +128,7 @@ class MultiHeadAttention(nn.Module):
 #
 # ## One network for all words
 #
-# Apart from its matrix products, attention only averages. To transform each word's vector nonlinearly, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
+# Matrix products aside, all that attention does is average. So that each word's vector is also transformed nonlinearly, each layer has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, a ReLU sets negative values to 0, and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -161,7 +161,7 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to one, $W_1 W_2$, and the output would be [-1, 2].
+# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to a single matrix, $W_1 W_2$, and the output would be [-1, 2].
 #
 # ## Norms and sub-layers
 #
@@ -169,11 +169,11 @@ with torch.no_grad():
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f together with its residual connection and norm a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**, §3.1), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which a post-norm model fails to learn and a pre-norm model succeeds.
+# We call a box f, together with its residual connection and norm, a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**, §3.1), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which a post-norm model fails to learn and a pre-norm model succeeds.
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# During training, Vaswani et al. also apply dropout (§5.4, lesson 09), which we leave out until the last experiment.
+# During training, Vaswani et al. also apply dropout (§5.4, lesson 09), which we leave out until this lesson's last experiment.
 #
 # Normalise x = [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give for this x?
 
@@ -251,13 +251,13 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. No other layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words, and the loss ignores it.
+# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. No other attention layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words, and the loss ignores it.
 #
 # ## The whole model
 #
-# All that is missing now is the input and the output. At the input, each word is represented by a vector $x_t$. It is the sum of the word's row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11). Both languages share the matrix.
+# All that is missing now is the input and the output. At the input, a word's vector $x_t$ is the sum of its row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11). Both languages share the matrix.
 #
-# At the output, the vector $h_t$ of the last layer passes through a final norm, because with pre-norm the stream itself has not been normalised. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
+# At the output, the last layer's output $h_t$ passes through a final norm, because with pre-norm the stream itself has not been normalised. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
@@ -327,7 +327,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Do the masks hide what they should?
 #
-# A missing mask raises no error, so we test the model before training it. If we change later words in the target or add padding to the source, the logits should stay the same. Which test fails without the causal mask, and which without the source mask?
+# A missing mask raises no error, so we test the model before training it. If we change later words in the target or add padding to the source, the logits of earlier words should stay the same. Which test fails without the causal mask, and which without the source mask?
 
 
 # %%
@@ -425,7 +425,7 @@ def fit(model, batches, epochs=1, rate=0.01):  # epochs: passes through the batc
 
 
 # %% [markdown]
-# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When the model generates a translation on its own, the decoder starts from BOS and predicts the first word, which we append, and so on.
+# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When the model generates a translation on its own, the decoder starts from BOS, and each word it predicts is appended before it predicts the next.
 
 
 # %%

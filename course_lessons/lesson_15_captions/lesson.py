@@ -57,11 +57,11 @@ print("true  ", unseen.true[scene].tolist())
 #
 # ## A vector for each cell
 #
-# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. Our parts are the cells, each of which has a vector of dimension E, called its **annotation**.
+# In lesson 06, a decoder attended to one vector per source word. In *Show, Attend and Tell* (Xu et al., 2015), parts of the picture take the place of the words. In our case, the parts are the cells, each of which has a vector of dimension E, called its **annotation**.
 #
-# A convolutional network computes the annotations. Each of its layers extracts features from small squares of the output before. The last layer has 64 features at each position, of which `MaxPool2d` keeps the largest values in each cell.
+# A convolutional network computes the annotations. Each of its layers extracts features from small squares of the previous layer's output. The last layer has 64 features at each position, and `MaxPool2d` keeps each feature's largest value within a cell.
 #
-# Unlike the paper, we append five entries for the cell's row and five for its column, so an annotation has 74 entries.
+# Unlike Xu et al., we append five entries for the cell's row and five for its column, so an annotation has 74 entries.
 
 
 # %%
@@ -85,7 +85,7 @@ class Encoder(nn.Module):
 
 
 # %% [markdown]
-# We first train this encoder to name individual objects, with `train_model` from lesson 13, and then freeze it. Before you run the cell, write down the last ten entries of the annotation for the cell that contains the five.
+# We first train this encoder to name individual objects, with `train_model` from lesson 13, and then freeze it. Before you run the code, write down the last ten entries of the annotation for the cell that contains the five.
 
 
 # %% tags=["nbval-check-output"]
@@ -109,13 +109,13 @@ print("column", of_five[69:74])
 #
 # ## Attention before each word
 #
-# The decoder is an **LSTM** (long short-term memory), a recurrent network like the GRU of lesson 05. It passes on its state h and a second vector, the memory c. Before each word, the decoder attends to the annotations once, and we call this its **look** for that word. Where in the diagram do the query, keys and values of a look come from?
+# The decoder is an **LSTM** (long short-term memory), a recurrent network like the GRU of lesson 05. From step to step, it passes on its state h and a second vector, the memory c. Before each word, the decoder attends to the annotations once, which we call its **look** for that word. Where in the diagram do the query, keys and values of a look come from?
 
 # %%
 diagrams.captioner(new=["gate"])
 
 # %% [markdown]
-# To name the next object, the decoder has to know what it has already named, so the query is its state before the word. The keys and values come from the annotations. For word t and cell i, with the state $h_{t-1}$ and the annotation $a_i$, the three steps of lesson 06 use lesson 04's perceptron score:
+# To name the next object, the decoder has to know what it has already named, so the query is its state before it writes the word. The keys and values come from the annotations. For word t and cell i, with the state $h_{t-1}$ and the annotation $a_i$, the three steps of lesson 06 use lesson 04's perceptron score:
 #
 # $$e_{ti} = v^\top \tanh(U a_i + W h_{t-1}) \qquad \alpha_t = \text{softmax}(e_t) \qquad z_t = \sum_i \alpha_{ti}\, a_i$$
 #
@@ -238,7 +238,7 @@ table(rows, parts, digits=2)
 figures.with_and_without_looks()
 
 # %% [markdown]
-# With only the mean, hardly any captions are correct. But does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the objects at random would be correct about 40% of the time.
+# With only the mean, hardly any captions are correct. Does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the objects at random would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -249,7 +249,7 @@ print("On new scenes:")
 reveal("15.pointing", round(100 * pointing))
 
 # %% [markdown]
-# The captioner points at the right object for nearly all names. It has learned from captions where to look, although its encoder was trained to name objects.
+# For nearly every name, the captioner points at the right object. It has learned from captions where to look, but its encoder had already been trained to name objects.
 #
 # ## Where does the captioner look for each word?
 #
@@ -284,7 +284,7 @@ written_explorer
 #
 # ## Does the word change when the cell is emptied?
 #
-# Does a word really depend on the cell that its map points to? The map alone cannot tell, so we change what the captioner sees, which is called an **intervention**, and observe what happens to the word. First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
+# Does a word really depend on the cell that its map points to? The map alone cannot tell us, so we change what the captioner sees (an **intervention**) and observe what happens to the word. First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -344,11 +344,11 @@ rows = {
 table(rows, ["names still right"], corner="what is emptied", digits=2)
 
 # %% [markdown]
-# When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. Emptying the cell of another object instead costs almost no names. For names, our maps therefore do point to what the name depends on.
+# When the cell with the largest weight is emptied, hardly any names are correct; with 14 names to choose from, a guess would be right about 7% of the time. Emptying the cell of another object instead hardly costs any correct names. For names, our maps therefore do point to what the name depends on.
 #
 # ## Which objects does a relation depend on?
 #
-# In the map for "above", the six has more weight than the five, although it takes both to make "above" correct. Does the captioner use both objects? If we emptied the six's cell, the caption should end after "five". We need a change after which we still know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
+# In the map for "above", the six has more weight than the five, although it takes both to make "above" correct. Does the captioner use both objects? If we emptied the six's cell, the correct caption would end after "five". We need a change after which we still know the correct relation, so we move the five from the top row to the bottom row of its column. What should the caption be now?
 
 
 # %%
@@ -403,11 +403,11 @@ table(rows, RELATIONS, corner="what gets the moved scene", digits=2)
 #
 # <details><summary>Answer</summary>
 #
-# It is row 3, and again, the look for "five" determines the relation.
+# The row is 3, and the look for "five" again determines the relation.
 #
 # </details>
 #
-# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance. The first and the second object in the table are those named before and after the first relation. In each scene, we move one of the two to a row that changes the relation. It moves everywhere, only in the earlier looks and the first state, or only in the look for the relation.
+# One scene proves little, so we use 1,000 scenes with up to four objects and five captioners trained in advance. The first and the second object in the table are those named before and after the first relation. In each scene, we move one of the two to a row that changes the relation. The captioner sees the move throughout, only in the earlier looks and the first state, or only in the look for the relation.
 
 # %% tags=["nbval-check-output"]
 predict("15.relation", ...)
@@ -421,7 +421,7 @@ weights = figures.weights_on_things("soft")
 table(rows, seeds, corner="share of first relations right", digits=2, caption=weights)
 
 # %% [markdown]
-# When nothing moves, the captioners get 87% of the relations right on average. The relation follows a move of the first object about as often as a move of the second, so it depends on both. Yet the first object has less than a third of the weight of the second.
+# When nothing moves, the captioners get 87% of the relations right on average. The relation responds to a move of the first object about as often as to a move of the second, so it depends on both. Yet the first object has less than a third of the weight of the second.
 #
 # For each captioner, the first object matters more in the *earlier* looks and the second object more in the look *for* the relation, the only one that its map shows.
 #

@@ -56,7 +56,7 @@ print("the same as a product:", weights @ outputs)
 # %% [markdown]
 # With weights of 3/4 and 1/4, the mixture answers 3/4 · 2 + 1/4 · 6 = 3.
 #
-# This calculation is attention, as in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the dimension of an input, and E the dimension of an output.
+# This is the same calculation as attention in lesson 03. What are the query, keys and values here? In the code, N is the number of experts, D the dimension of an input, and E the dimension of an output.
 
 
 # %%
@@ -85,11 +85,11 @@ figures.draw_mixture()
 #
 # ## Work together, or compete?
 #
-# Now the mixture has to learn, and what becomes of its experts depends on the loss. It can ask that the weighted sum be close to the target $t$, or that one of the experts be close to it:
+# Now the mixture has to learn, and what becomes of its experts depends on the loss. The loss can require that the weighted sum be close to the target $t$, or that one of the experts be close to it:
 #
 # $$\tfrac{1}{2} \Big\| t - \sum_i g_i o_i \Big\|^2 \qquad\text{or}\qquad -\log \sum_i g_i\, e^{-\frac{1}{2} \| t - o_i \|^2}$$
 #
-# The first loss compares only the weighted sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if it is far away. Because the negative logarithm turns a sum close to 1 into a loss close to 0, the second loss is small whenever one expert with a large weight is right.
+# The first loss compares only the weighted sum with the target, whereas the second compares each output separately (Jacobs et al., 1991, equation 1.3). The factor $e^{-\frac12\|t-o_i\|^2}$ is 1 if the output equals the target and close to 0 if it is far away. Because the negative logarithm turns a sum close to 1 into a loss close to 0, the second loss is small whenever one expert with a large weight is close to $t$.
 #
 # Our two experts show the difference: with outputs of 2 and 6, weights of 3/4 and 1/4 and a target of 2.5, the first expert is nearly right. Guess which loss moves its output towards the target and which moves it away.
 
@@ -145,7 +145,7 @@ competing = train_on_points(competing_loss)
 figures.draw_lines({"work together": together, "compete": competing}, points)
 
 # %% [markdown]
-# Each line belongs to one expert, and where that expert has the largest weight, its line is thick and the background has its colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
+# Each line belongs to one expert, and where that expert has the largest weight, its line is thick and the background is in the line's colour. On the left, where the experts work together, the lines miss many points, and only the weighted sum roughly follows them. On the right, where they compete, each line follows one of the segments.
 #
 # Among competing experts, the one with the largest weight could answer on its own. Over 20 seeds, how much larger would the error be without the others?
 
@@ -153,11 +153,11 @@ figures.draw_lines({"work together": together, "compete": competing}, points)
 figures.errors_on_lines()
 
 # %% [markdown]
-# If the experts compete, using only one hardly increases the error, whereas if they work together, the mean error rises from 0.05 to 0.80.
+# Using only one expert hardly increases the error if they compete, whereas the mean error rises from 0.05 to 0.80 if they work together.
 #
 # ## Use only the best expert
 #
-# Once trained, a competing expert can answer alone, so we can skip the others. But the competing loss requires every expert's output. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
+# Once trained, a competing expert can answer alone, so we can skip the others. But the loss that makes them compete requires every expert's output. If we use only the best expert from the beginning, we save this computation as well, and an ordinary loss will do, because that expert cannot rely on any other.
 #
 # The weights of all the other experts should then be exactly 0, but mathematically, a softmax never gives 0. Shazeer et al. (2017) therefore keep only the $k$ largest scores and hide the rest, as a mask hides words. If k is 2, what weights do experts with scores of 1, 3 and 2 get?
 
@@ -172,7 +172,7 @@ print("weights", weights)
 diagrams.best_experts(scores, weights)
 
 # %% [markdown]
-# The first expert gets 0, so it need not read the input; the other two get 0.731 and 0.269. But the saving has a price: an output multiplied by 0 gets a gradient of 0, so this expert learns nothing from this input.
+# The first expert gets 0, so it need not read the input; the other two get 0.731 and 0.269. But the saving has a price: an output multiplied by 0 gets a gradient of 0, so the expert learns nothing from this input.
 #
 # ## One expert for each input
 #
@@ -196,13 +196,13 @@ for target in (6.0, 1.0):
 # %% [markdown]
 # Only the softmax over all scores gives the gate a gradient, because the probability 0.665 depends on all of them, whereas the softmax of a single number is always 1.
 #
-# The last two lines show what the gate learns. If more of this output would lower the loss, as with a target of 6, a step raises the expert's score. If less of it would, as with a target of 1, a step lowers the score, and a different expert may win next time.
+# The last two lines show what the gate learns. If a larger multiple of this output would lower the loss, as with a target of 6, a step raises the expert's score. If less of it would, as with a target of 1, a step lowers the score, and a different expert may win next time.
 #
 # A **switch** (Fedus et al., 2021) takes the second approach: it uses only the expert with the largest probability and multiplies its output by this probability:
 #
 # $$p = \text{softmax}(W x + b) \qquad y = p_i\, o_i(x) \quad\text{with } i = \arg\max_j\, p_j$$
 #
-# In a Transformer, the inputs are the tokens of a text, so we call them **tokens** from now on.
+# In a Transformer, the inputs are the tokens of a text, so from now on we call every input a **token**.
 
 
 # %%
@@ -226,7 +226,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will every expert be used?
 #
-# An expert that is never chosen learns nothing. To see whether this happens, we give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a language-word pair with 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never chosen learns nothing. To see whether this happens, we give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a vector of 8 + 64 entries that encodes a language and a word: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)
@@ -248,7 +248,7 @@ print("1s of the first token:", places.tolist())
 # %% [markdown]
 # The 1s are at positions 6 and 8 + 13 = 21.
 #
-# We use eight linear experts to translate these tokens; each gives a score to each of the 72 symbols. Can one expert store two languages? Take two words and their translations, the symbols 31 and 45:
+# We use eight linear experts to translate these tokens; every expert gives each of the 72 symbols a score. Can one expert store two languages? Take two words and their translations, the symbols 31 and 45:
 #
 # | | first language | second language |
 # | --- | --- | --- |
@@ -300,7 +300,7 @@ for steps in (0, 10, 20, 699):
     print(f"after {steps} steps, a batch asks {used[steps]} experts")
 
 # %% [markdown]
-# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, a batch is already routed to only two, and after 3,500 steps, it still is. At a learning rate of 0.05, four experts are then in use, and 86% of the words are right. Shazeer et al. (2017) saw the same collapse in large models and explained why it reinforces itself: the experts that are chosen learn faster and are therefore chosen even more often.
+# The switch gets most of the words wrong, and only two of the eight experts are in use: the mixture has **collapsed**. After 20 steps, batches are already routed to only two experts, and this is still so after 3,500 steps. At a learning rate of 0.05, four experts are in use by then, and 86% of the words are right. Shazeer et al. (2017) saw the same collapse in large models and explained why it reinforces itself: the experts that are chosen learn faster and are therefore chosen even more often.
 #
 # ## A balance loss
 #

@@ -49,18 +49,18 @@ diagrams.three_parts()
 #
 # ## What must every kind of attention do?
 #
-# First we write down what attention **promises**. As in the leak test from lesson 09, a function tests each of the eight promises. It returns None if the promise is kept and a sentence describing the fault otherwise.
+# First, we write down what attention **promises**. Each of the eight promises has its own test function, like the leak test from lesson 09. The function returns None if the promise is kept and a sentence describing the fault otherwise.
 #
 # - `shape`: contexts have the same dimension as the values.
 # - `leak`: under a causal mask, later steps have no effect on earlier contexts.
 # - `padding`: a key that the mask hides from all queries has no effect.
 # - `apart`: sequences do not affect each other, and neither do heads.
-# - `large`: large queries and keys give finite contexts.
+# - `large`: large queries and keys produce finite contexts.
 # - `gradient`: when an input changes a little, the contexts change as the gradient predicts.
 # - `rows`: no weight is negative, and each row sums to 1.
 # - `order`: without a causal mask, the order of the keys makes no difference.
 #
-# The last two are optional: a method may compute no weights, or may take the order into account.
+# The last two are optional: some methods compute no weights, and some take the order into account.
 #
 # We test `attend` and two faulty versions of it. In `mask_after_softmax`, each later step has a weight of 0. Does this version keep the promise `leak`?
 
@@ -89,9 +89,9 @@ for one in (attend, mask_after_softmax, mask_ends_early):
 # %% [markdown]
 # `mask_after_softmax` breaks `leak` even though later steps have a weight of 0: their scores are still part of the sum that the softmax divides by, so they take weight away from earlier steps. For the same reason, it breaks `padding` and `rows`.
 #
-# `mask_ends_early` breaks none of the promises, yet it is wrong: they are tested with only 7 steps, and its fault begins at step 20.
+# `mask_ends_early` breaks none of the promises, yet it is wrong: the tests use only 7 steps, whereas the fault begins at step 20.
 #
-# We can add our own promise, as a function of the same kind. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
+# We can add a promise of our own by writing another function of this kind. Ours changes the last of 40 steps and checks that the contexts before it stay the same. Does this test find the fault?
 
 
 # %% tags=["nbval-check-output"]
@@ -120,12 +120,12 @@ promises = PROMISES | {"leak_later": leak_later}
 #
 # ## Two toy tasks
 #
-# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of a key read so far.
+# What should a new kind of attention do better? We use two toy tasks because we know what is hard about each. At each step, the model reads one of 128 keys with its value and is asked for the value of a key that it has already read.
 #
 # - In `once`, each key occurs once, so a longer sequence has more keys to choose from.
 # - In `latest`, eight of the keys occur again and again, and the correct answer is the latest value of the key asked for.
 #
-# In `latest`, each sequence draws its own eight keys. Here is a ten-step sequence, our example from here on, in which seven of its eight keys occur. What is the correct answer at the last step?
+# In `latest`, eight keys are drawn for each sequence. Here is a ten-step sequence, our example from now on, in which seven of its eight keys occur. What is the correct answer at the last step?
 
 # %% tags=["nbval-check-output"]
 draw = torch.Generator().manual_seed(28)
@@ -204,11 +204,11 @@ reveal("20.latest", in_latest[0])
 figures.by_key_asked_for(model_of_latest)  # in `latest`, at 32 steps
 
 # %% [markdown]
-# In `latest`, the model answers fewer than half of the queries correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same when earlier steps change places, so nothing tells the model which came last. With only one layer, the causal mask does not help either, because it hides only later steps.
+# In `latest`, the model answers fewer than half of the queries correctly. The reason is that `attend` keeps the promise `order`: its contexts stay the same when earlier steps are swapped, so nothing tells the model which came last. With only one layer, the causal mask does not help either, because it hides only later steps.
 #
 # The model does know the current step, from which the query is computed. If the query asks for that step's own key, the value read at that step is the answer. For this key, the model does better than always answering with the key's most frequent value. For any other key, it does not.
 #
-# In `once`, the model gets nearly everything right at 32 steps and a little less at 128. That leaves two weaknesses: order in `latest`, and long sequences in `once`. We want one kind of attention that is good at both tasks.
+# In `once`, the model gets nearly everything right at 32 steps and slightly less at 128. That leaves two weaknesses: order in `latest`, and long sequences in `once`. We want one kind of attention that is good at both tasks.
 #
 # ## A different score
 #
@@ -258,7 +258,7 @@ plots.weights(both, steps, names, xlabel="keys: steps", ylabel="")
 #
 # ## A different normaliser
 #
-# In `once`, the weakness was long sequences. A softmax never gives a weight of exactly 0, and with more keys, these small weights add up to more. Is this why the model gets some answers in long sequences wrong? We try a normaliser that does produce zeros.
+# In `once`, the weakness was long sequences. A softmax never gives a weight of exactly 0, and with more keys, these small weights add up to a larger share. Is this why the model gets some answers in long sequences wrong? We try a normaliser that does produce zeros.
 #
 # **Sparsemax** (Martins & Astudillo, 2016) subtracts a threshold τ from all the scores of a query and replaces negative results with 0. The threshold is chosen so that the weights sum to 1.
 #
@@ -289,7 +289,7 @@ print("softmax:  ", by_attend[0, 0, 9])  # the first head, step 9
 print("sparsemax:", by_sparsemax[0, 0, 9])
 
 # %% [markdown]
-# Sparsemax gives each of the two equal keys half of the weight and the other eight keys nothing, but it cannot tell which of the two came last.
+# Sparsemax gives each of the two equal keys half of the weight and the other eight keys nothing, but it cannot tell which of the two came later.
 #
 # In `once`, where each key occurs only once, this does not matter. We take the model trained on `once` and replace only its softmax with sparsemax. But we can also give the other keys less weight by keeping the softmax and multiplying its scores by a factor above 1. Do we need the zeros to get everything right at 128 steps?
 

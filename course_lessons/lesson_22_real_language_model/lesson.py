@@ -478,15 +478,15 @@ for cached in (True, False):
     print(continued)
 
 # %% [markdown]
-# The text is the same, and with the cache it is written much faster. The gain depends on the machine and grows with the text's length, because without a cache the whole text is reread for every token.
+# The text is the same, and with the cache it is written much faster. The gain depends on the machine. It grows with the text's length, because without a cache, the whole text is reread for every token.
 #
 # Why does the model answer questions instead of continuing them? It was trained in three stages:
 #
 # 1. **Pretraining**: on two trillion tokens of text, it learned to predict the next token, as in lesson 21.
 # 2. **Instruction tuning**: training continued with the same loss, on dialogues in a fixed format, the **chat template**. The marks `<|im_start|>` and `<|im_end|>` are single tokens that show where a message begins and where it ends.
-# 3. **Preference tuning**: of two answers, it learned to make the preferred one more probable than the other. For InstructGPT, Ouyang et al. (2022) trained a second model to score answers, and then trained the language model to get high scores: reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), whose loss compares the two answers' probabilities.
+# 3. **Preference tuning**: it learned to make the preferred one of two answers more probable. For InstructGPT, Ouyang et al. (2022) trained a second model to score answers, and then trained the language model to get high scores: reinforcement learning from human feedback (RLHF). SmolLM2 used direct preference optimisation (DPO; Rafailov et al., 2023), whose loss compares the two answers' probabilities.
 #
-# A chat is therefore a text like any other, which the model continues as the "assistant". In the dialogues from which it learned, a user's question was followed by an answer, so it writes one. Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The file's own template begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable tokens, and twice we sample from a nucleus (lesson 21).
+# A chat is therefore a text like any other, which the model continues as the "assistant". In the dialogues it learned from, a user's question was followed by an answer, so it writes one. Each message begins with `<|im_start|>`, its author's role and a newline, and ends with `<|im_end|>` and a newline. The prompt ends with the opening of the assistant's message. The template in the model's file begins with instructions to the assistant, the **system message**, which we leave out here ([`22.chat_prompt`](../exercises/22_real_language_model_exercises.ipynb)). We ask about the sky three times: once we choose the most probable token at each step, and twice we sample from a nucleus (lesson 21).
 
 
 # %%
@@ -506,9 +506,9 @@ print("-", chat("Who was Goethe?").strip())
 #
 # ## How does it copy?
 #
-# In the model of two attention layers in lesson 21, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
+# In lesson 21's model with two attention layers, one head looks at the previous token. A later **induction head** uses this to find the token that followed an earlier occurrence of the current one. Does a real model copy in this way?
 #
-# We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. When the 40 tokens are repeated, all but the first can be copied, so we leave it out of the mean loss.
+# We give the model four texts, each a mark followed by 40 random tokens twice in a row. Nothing in the first copy can be predicted. When the 40 tokens are repeated, all but the first can be copied, so we leave that first token out of the mean loss.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -531,7 +531,7 @@ print(f"equally probable tokens: {math.log(49_152):.2f}")
 # %% [markdown]
 # The model copies: the second copy costs less than a fifth as many nats as the first. The first copy costs even more than it would if all 49,152 tokens were equally probable, because the model expects sentences and gives random tokens a very low probability.
 #
-# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. We average both weights for each of the 270 heads. We use the queries of the second copy's first 39 tokens. The 40th token has no query: it is the last, so the model only predicts it and never reads it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
+# Which heads look at the token to copy? In the second copy, the same token is 40 positions back, and an induction head attends to the token after it, 39 positions back. A **previous-token head** attends to the previous position. For each of the 270 heads, we average both weights over the queries of the second copy's first 39 tokens. The 40th token has no query: it is the last, so the model only predicts it and never reads it ([`22.induction_score`](../exercises/22_real_language_model_exercises.ipynb)).
 
 
 # %%
