@@ -355,6 +355,7 @@ def most(group):
         ("07.greedy", altered("07.greedy", ("range(longest)", "range(longest + 5)"), ("prefix[1:]", "prefix[1 : longest + 1]")), "Once that many are written"),
         ("07.greedy", altered("07.greedy", ("            break", "            eos = eos"), ("prefix[1:]", "prefix[1 : (prefix + [eos]).index(eos) + 1]")), "after it is asked for"),
         ("07.greedy", altered("07.greedy", ("step(prefix).", "step(torch.tensor(prefix)).")), "a list of ints"),
+        ("09.sees_order", lambda model: torch.rand(5, 4) > 0.5, "a tensor of shape (5, 4); True or False was expected"),
         ("07.greedy", altered("07.greedy", ("best = int(", "best = ("), ("return prefix[1:]", "return prefix")), "bos is in your result"),
         ("07.beam_search", altered("07.beam_search", ("score + log_p)", "score + log_p * (token != eos))")), "the sum without eos"),
         ("07.beam_search", altered("07.beam_search", ("(ids[1:], score)", "(ids[1:], round(score, 2))")), "do not round"),
@@ -692,3 +693,13 @@ def test_view_is_told_what_it_needs_whatever_came_before(of):
         of(torch.ones(2, 3, 5)).view(-1)
     words = next(words for part, words in IN_OTHER_WORDS.items() if part in str(raised.value))
     assert "slice such as `[:, :-1]`" in words and "`permute`, `narrow` or `expand`" in words
+
+
+def test_masks_are_spoken_of_only_where_one_is_returned():
+    for task_id, answer, spoken_of in (
+        ("18.at_risk", lambda *given: solution_of("18.at_risk")(*given).float(), False),
+        ("03.padding_mask", lambda *given: solution_of("03.padding_mask")(*given).float(), True),
+    ):
+        report = str(judge_answer(TASKS[task_id], answer))
+        assert "True and False (torch.bool) were expected." in report, report
+        assert ("`~mask` and `masked_fill` do not work" in report) == spoken_of

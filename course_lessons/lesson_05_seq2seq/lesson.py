@@ -587,7 +587,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 # | `collate` | | `DataLoader(…, collate_fn=collate)` | `DataCollatorForSeq2Seq` |
 # | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |
 #
-# Sutskever et al. (2014) train the same model with LSTMs, cells with more gates, in four layers of 1,000 cells each. They use 12 million pairs of sentences, 160,000 source words and 80,000 target words, the source read backwards, and SGD with a rate of 0.7, which they halve towards the end.
+# Sutskever et al. (2014) train the same model with LSTMs, cells with more gates, in four layers of 1,000 cells each. They use 12 million pairs of sentences, 160,000 source words and 80,000 target words, the source read backwards, and SGD with a rate of 0.7, which they repeatedly halve near the end.
 #
 # ## Questions
 #

@@ -569,7 +569,7 @@ figures.changes_of_logit(scores)
 #
 # For photographs, you train the same captioner on a data set such as MS COCO, which has five captions for each photo. The table shows how to get annotations from `pixels`, B 3 224 224; the network that computes them is frozen, at least at first. Captions become padded batches of word numbers, as in lesson 05. The captioner writes by beam search (lesson 07), and BLEU compares its caption with all five. [A tutorial](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning) does all this with a ResNet.
 #
-# Flamingo attends to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads its parts like words (Liu et al., 2023).
+# Flamingo attends to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads picture parts like words (Liu et al., 2023).
 #
 # | here | in the paper | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |

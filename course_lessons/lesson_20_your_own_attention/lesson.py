@@ -349,7 +349,7 @@ print("numbers in all keys and values:", key[0, 0].numel() + value[0, 0].numel()
 #
 # $$S_t = S_{t-1} + \beta\, k_t\,(v_t - S_{t-1}^\top k_t)^\top$$
 #
-# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key reads exactly its value right after the write. The paper computes a new β at each step; here, β is always 1. In the code, vectors are rows, so `k @ S` is $(S^\top k)^\top$. For the training runs below, we used a faster version that computes all steps at once.
+# The query then reads the new matrix, so the context at step $t$ is $S_t^\top q_t$. The keys have length 1, which makes $k_t^\top k_t = 1$, so with β = 1 a key reads exactly its value right after the write. The paper computes a new β at each step; here, β is always 1. In the code, vectors are rows, so `k @ S` is $(S^\top k)^\top$. The training runs below used such a loop, too.
 #
 # In our ten steps, key 106 has the value 1 at step 0 and 3 at step 6. What does this key read after each of these steps?
 

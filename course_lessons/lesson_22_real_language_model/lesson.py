@@ -541,7 +541,7 @@ def mean_weight(back):  # on the position this many places back
     found = []
     for layer in mine.layers:
         weights = layer.attention.f.weights  # B H T S
-        # pairs the two, as in lesson 21: query 41 and key 41 - back, 42 and 42 - back
+        # pairs entry with entry: query 41 and key 41 - back, 42 and 42 - back
         looked_back = weights[:, :, queries, queries - back]  # B H 39
         found.append(looked_back.mean(dim=(0, 2)))  # H
     return torch.stack(found)  # N H

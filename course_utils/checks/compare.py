@@ -175,8 +175,8 @@ def _in_tensor(expected, received, name, letters, reach):
         if received.dtype != torch.bool:
             return Finding(
                 "type",
-                f"{name}: you returned numbers of type {_dtype(received)}; True and False (torch.bool) were expected. "
-                "With numbers, `~mask` and `masked_fill` do not work.",
+                f"{name}: you returned numbers of type {_dtype(received)}; True and False (torch.bool) were expected."
+                + " With numbers, `~mask` and `masked_fill` do not work." * ("mask" in name),
             )
     elif not expected.is_floating_point():
         if received.dtype == torch.bool or received.is_floating_point() or received.is_complex():

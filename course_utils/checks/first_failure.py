@@ -43,12 +43,15 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
         return _wrong_exception(task, case, outcome)
     if outcome.status != "value":
         return describe_failure(task, case, outcome)
+    result = task.results if len(task.results) > 1 else task.results[0]
     if outcome.unstable:
+        finding = difference(right.value, outcome.value, result)
+        if finding and finding.kind == "type":  # wrong in each of the calls
+            return finding
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
         return Finding("value", again, steady=False)
     if outcome.value is None and right.value is not None and outcome.printed:
         return Finding("type", PRINTED)
-    result = task.results if len(task.results) > 1 else task.results[0]
     finding = difference(right.value, outcome.value, result)
     if finding and _may_be_rounding(finding):
         finding = difference(right.value, outcome.value, result, expected.reach(place))
