@@ -146,6 +146,16 @@ def test_progress_says_that_a_task_passed_before_fails_now(capsys):
     assert "Check 04.dot again: changed since. Next comes 04." in out
 
 
+def test_a_hint_is_shown_again_after_a_restart(capsys, monkeypatch):
+    hint("04.dot")
+    hint("04.dot")
+    monkeypatch.setattr(notebook, "session", notebook.Session())  # as in a new kernel
+    capsys.readouterr()
+    for n in (2, 3):
+        hint("04.dot")
+        assert f"Hint {n} of 3" in capsys.readouterr().out
+
+
 def test_a_check_refuses_the_answer_to_another_task(capsys, monkeypatch):
     def softmax(scores):
         return scores.softmax(-1)

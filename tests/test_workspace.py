@@ -29,7 +29,7 @@ from course_utils.grading.ingest.lessons import names_by_lesson
 from course_utils.grading.ingest.notebook_file import notebook_in, read_notebook, read_own
 from course_utils.learner import notebook as learner
 from course_utils.learner import state
-from course_utils.workspace import copies, updating
+from course_utils.workspace import copies, submission, updating
 from course_utils.workspace.merging import DELETED, NOTE, NOTES, merge
 from course_utils.workspace.submission import CHANGED, submit
 from course_utils.workspace.updating import update
@@ -1111,6 +1111,21 @@ def test_submit_says_that_a_notebook_is_none_of_the_course(clone, cells):
     path.write_text(json.dumps(made))
     with pytest.raises(CourseError, match="holds no task of any lesson, and lesson 02 is asked for"):
         submit(clone, "02", path)
+
+
+@pytest.mark.parametrize("name", ["03_queries_keys_values", "09_self_attention"])
+def test_submit_takes_the_lesson_asked_for_where_names_fit_two(tmp_path, name):
+    path = tmp_path / "mine.ipynb"
+    cells = [code("import torch"), code("def self_attention(x):\n    return x")]
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    notebook, _, _ = submission._read(path, name)
+    assert notebook.lesson == name[:2]
+
+
+def test_submit_finds_an_answer_below_its_stub_in_a_text_cell(clone):
+    text = {"cell_type": "markdown", "metadata": {}, "source": SOFTMAX}
+    write_into(own(clone), lambda cells: cells.append(text))
+    assert "02.softmax: `softmax` is in a text cell. Make it a code cell" in "\n".join(submit(clone, "02").remarks)
 
 
 def test_update_says_what_to_do_with_an_answer_that_is_not_saved(clone):

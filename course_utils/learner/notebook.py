@@ -44,6 +44,7 @@ class Session:
     tried: str | None = None  # the same without checks that found a stub: Run All of a fresh notebook tries nothing
     took: dict = field(default_factory=dict)  # {task: (code of the answer checked last, seconds by the clock)}
     failed: dict = field(default_factory=dict)  # {task: what can be played with}, the last one at the end
+    hinted: set = field(default_factory=set)  # the tasks of which a hint was shown
     # {prediction: guess}: what a cell shows depends on its notebook, never on who runs it.
     guesses: dict = field(default_factory=dict)
 
@@ -297,7 +298,10 @@ def hint(task_id=None, *more, keep=True, **unknown):
         return _show(task)
     if not isinstance(task, catalogue.Task):
         return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
-    entry = _change_entry(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + 1, len(task.hints))), keep)
+    # A cell with a hint that runs again after a restart shows the hint that it showed last.
+    more = int(not keep or task.id in session.hinted or not state.read(_say).get(task.id, {}).get("hints"))
+    session.hinted.add(task.id)
+    entry = _change_entry(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + more, len(task.hints))), keep)
     step, first = entry["hints"], "" if entry.get("attempts") else "Once you have tried it, "
     end = "" if step < len(task.hints) else f' That was the last one. {first}`solution("{task.id}")` shows a solution.'
     return _show(Message(f"Hint {step} of {len(task.hints)} for {task.id}. {task.hints[step - 1]}{end}"))

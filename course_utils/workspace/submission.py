@@ -131,6 +131,8 @@ def _read(path, name):
     try:
         plain = read_own(path)
         notebook, clean = notebook_in(plain, names_by_lesson(), path.name), _clean(plain, name)
+        if notebook.lesson not in ("", number_of(name)):  # where names fit several lessons, that of the name is taken
+            notebook = notebook_in(plain, names_by_lesson(), name)
         refuse_the_lesson(notebook)
         text = to_text(clean)
         must_fit(len(text.encode()))
@@ -263,7 +265,7 @@ def _remarks(cells, number, broken, elsewhere, kept):
         places = definitions(cells, task.answer_name)
         check, given = last_check(cells, task.id, task.answer_name)
         counts, answer = _what_counts(cells, given, check)
-        if not places and given in elsewhere:
+        if given in elsewhere and not fingerprint(answer):
             yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), take out lines of ``` around it, and save."
         elif not places and given == task.answer_name and given not in broken:
             here = names_by_lesson()[number]  # `my_attention` of lesson 20 may be lesson 03's `attention`, renamed
