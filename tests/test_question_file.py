@@ -3,6 +3,7 @@
 import pytest
 
 from course_utils.base.errors import CourseError
+from course_utils.checks import catalogue
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.question_file import read_questions
 
@@ -105,3 +106,11 @@ def test_an_unreadable_question_file_is_named_with_its_line(tmp_path, old, new, 
     with pytest.raises(CourseError) as error:
         read(tmp_path, FILE.replace(old, new))
     assert f"questions.md, line {line}: {said}" in str(error.value)
+
+
+def test_a_share_to_predict_says_that_it_goes_from_0_to_1():
+    numbers = [
+        each for lesson in catalogue.by_lesson() for each in catalogue.predictions_of(lesson) if not each.choices
+    ]
+    shares = [each for each in numbers if "share" in each.text]
+    assert len(shares) > 20 and [each.id for each in shares if "from 0 to 1" not in each.text] == []
