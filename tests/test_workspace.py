@@ -1109,8 +1109,10 @@ def test_submit_says_that_a_notebook_is_none_of_the_course(clone, cells):
     path = clone / "scratch.ipynb"
     made = {"cells": [code(cell) for cell in cells], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     path.write_text(json.dumps(made))
-    with pytest.raises(CourseError, match="holds no task of any lesson, and lesson 02 is asked for"):
-        submit(clone, "02", path)
+    for file in (path, None):
+        with pytest.raises(CourseError, match="holds no task of any lesson, and lesson 02 is asked for"):
+            submit(clone, "02", file)
+        shutil.copy(path, own(clone))
 
 
 @pytest.mark.parametrize("name", ["03_queries_keys_values", "09_self_attention"])

@@ -130,7 +130,7 @@ def _read(path, name):
     """Return a notebook as grading reads it, and what to hand in as a dict and as text, once it is sure that it is of the lesson."""
     try:
         plain = read_own(path)
-        notebook, clean = notebook_in(plain, names_by_lesson(), path.name), _clean(plain, name)
+        notebook, clean = notebook_in(plain, names_by_lesson(), ""), _clean(plain, name)  # whatever the file is called
         if notebook.lesson not in ("", number_of(name)):  # where names fit several lessons, that of the name is taken
             notebook = notebook_in(plain, names_by_lesson(), name)
         refuse_the_lesson(notebook)
