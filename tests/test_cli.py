@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -180,7 +181,10 @@ def test_a_second_lab_points_to_the_first_without_a_port(copy, monkeypatch, caps
     monkeypatch.setattr("jupyter_server.serverapp.list_running_servers", lambda: [running])
     assert main(["lab", "--no-browser"]) == 0 and not started
     assert f" is at {address}lab/tree/notebooks/00_start_here.ipynb?token=abc" in capsys.readouterr().out
-    assert main(["lab", "--no-browser", "--port", "8899"]) == 0
+    assert main(["lab", "--no-browser", "--port", str(first.server_port)]) == 0
+    said = capsys.readouterr().out
+    assert f"JupyterLab shows your copies already, at {address}: this is a second one." in said
+    assert f"Port {first.server_port} is taken, so JupyterLab takes the next one" in said
     first.shutdown()
     first.server_close()
     for folder in (running["root_dir"], "elsewhere"):  # one that no longer answers, and another one's
@@ -309,13 +313,22 @@ def test_the_kernel_is_written_once_into_this_environment(monkeypatch, tmp_path)
     assert (environment.kernel_folder() / "kernel.json").stat().st_mtime_ns == written
 
 
+def test_lab_knows_a_port_that_is_taken():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+        assert not lab._is_taken(port)
+        server.listen()
+        assert lab._is_taken(port)
+
+
 # The doctor
 
 
 def test_the_doctor_looks_at_everything_and_says_what_to_do(capsys):
     code, said = main(["doctor"]), capsys.readouterr().out
     names = " ".join(line.split()[0] for line in said.splitlines())
-    assert names == "Python torch device threads translators memory kernel reviews translations Chromium locks"
+    assert names == "Python torch device threads translators memory kernel reviews translations language Chromium locks"
     assert code == (1 if "TO DO" in said else 0)
 
 
@@ -328,7 +341,7 @@ def test_the_doctor_finds_what_is_wrong(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     rows = {row.name: row for row in doctor.rows()}
     assert not rows["Python"].ok and "3.10 to 3.13" in rows["Python"].advice
-    for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k")):
+    for name, data_set in (("reviews", "SST-2"), ("translations", "Multi30k"), ("language model", "SmolLM2")):
         assert not rows[name].ok and f"COURSE_DATA_MIRROR lacks {data_set}" in rows[name].advice
     browser = rows["Chromium (for developers)"]
     assert browser.ok and "playwright install chromium" in browser.advice

@@ -1,6 +1,7 @@
 """What a notebook calls: check, hint, solution, progress; and the file that keeps a learner's progress."""
 
 import ast
+import inspect
 import io
 import json
 import re
@@ -144,6 +145,26 @@ def test_progress_says_that_a_task_passed_before_fails_now(capsys):
     progress()
     assert "○ 04.dot                     passed before, changed since  attempts  2" in (out := capsys.readouterr().out)
     assert "Check 04.dot again: changed since. Next comes 04." in out
+
+
+def test_a_call_without_an_answer_leaves_the_record_alone(course_folder):
+    check("04.dot", right)
+    before = kept(course_folder)
+    for given in ("dot", torch.zeros(2, 2), 3):
+        assert check("04.dot", given).state in ("failed", "error")
+        assert kept(course_folder) == before
+
+
+def test_help_of_check_shows_no_address():
+    assert "answer=left out" in str(inspect.signature(check)) and " object at 0x" not in str(inspect.signature(check))
+
+
+def test_columns_of_progress_are_as_wide_as_the_longest_name(capsys):
+    check("09.restricted_self_attention", wrong)
+    capsys.readouterr()
+    progress()
+    rows = [line for line in capsys.readouterr().out.splitlines() if "  attempts" in line]
+    assert len({line.index("  attempts") for line in rows}) == 1
 
 
 def test_a_hint_is_shown_again_after_a_restart(capsys, monkeypatch):

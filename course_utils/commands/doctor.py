@@ -151,6 +151,7 @@ def _data():
     return [
         _files("reviews", "sst2/", "SST-2", "generated reviews"),
         _files("translations", "multi30k/", "Multi30k", "the generated world"),
+        _files("language model", "smollm2/", "SmolLM2", "a tiny random model"),
     ]
 
 

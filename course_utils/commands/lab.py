@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import socket
 import subprocess
 import sys
 import webbrowser
@@ -60,6 +61,10 @@ def run(options) -> int:
         if alone:
             webbrowser.open(address)
         return 0
+    if options.port and (running := _running(root / OWN)):
+        print(f"JupyterLab shows your copies already, at {running['url']}: this is a second one.")
+    if options.port and _is_taken(options.port):
+        print(f"Port {options.port} is taken, so JupyterLab takes the next one that is free.")
     os.chdir(root / OWN)
     # `course` is found in JupyterLab's terminal and after ! in a cell
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
@@ -90,6 +95,11 @@ def run(options) -> int:
     from jupyterlab.labapp import main as lab
 
     return lab(arguments) or 0
+
+
+def _is_taken(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _running(folder):

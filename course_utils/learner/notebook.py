@@ -16,13 +16,20 @@ from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.question import Answered, shown
 from course_utils.checks.report import Report, framed, headline, with_code
 from course_utils.checks.running.isolated_state import warnings_stay_warnings
-from course_utils.checks.running.run import code_of
+from course_utils.checks.running.run import code_of, kind_of_answer
 from course_utils.learner import history, state
 from course_utils.learner.progress_table import progress_table
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 
 history.record_cells()  # from the first import on
-LEFT_OUT = object()
+
+
+class _LeftOut:
+    def __repr__(self):  # as `help(check)` shows it
+        return "left out"
+
+
+LEFT_OUT = _LeftOut()
 USES = {
     "check": '`check("02.softmax", softmax)`, or `check()` for the answer that you defined last',
     "hint": '`hint("02.softmax")`, or `hint()` for the task that you tried last',
@@ -133,7 +140,10 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
             f'`check("{task.id}", {task.answer_name})`.'
         )
     cell = history.cell_of(answer)
-    entry = _change_entry(task.id, lambda entry: _count_attempt(entry, report.state, cell, report.borrowed), keep)
+    # A call that hands over something else than was asked for, such as an instance of the class, says nothing of the answer.
+    counts = report.state == "not attempted" or kind_of_answer(answer)[0] in task.answer_kinds
+    count_it = lambda entry: _count_attempt(entry, report.state, cell, report.borrowed)  # noqa: E731
+    entry = _change_entry(task.id, count_it, keep and counts)
     session.checked = task.id
     if report.state != "not attempted":
         session.tried = task.id

@@ -107,10 +107,11 @@ def _new_things_next(groups, begun):
 
 def _as_text(total, groups, ahead):
     lines = [total, ""]
+    width = max([26, *(len(id) for rows in groups.values() for _, id, *_ in rows)])
     for heading, rows in groups.items():
         lines.append(heading)
         for is_task, id, _, reached, attempts, hints in rows:
-            line = f"  {SIGNS.get(reached, '○')} {id:26} {reached:28}  attempts {attempts:2}"
+            line = f"  {SIGNS.get(reached, '○')} {id:{width}} {reached:28}  attempts {attempts:2}"
             lines.append(line + f"  hints {hints}" * is_task)
     return "\n".join([*lines, *[""] * bool(groups), ahead])
 
