@@ -248,6 +248,25 @@ def _reaches_placeholder(body):
 # What is odd
 
 
+@dataclass(frozen=True)
+class _Answer:
+    """Where a notebook defines the answer to a task, by its cells of code from 0, and what it is."""
+
+    name: str  # the task's name of it
+    given: str  # the name that its last check was given
+    check: int  # the cell of that check; -1 where there is none
+    places: list[int]  # the cells that define `name`
+    counts: int | None  # the one that is graded
+    text: str  # the definition there
+
+
+def _answer_in(cells, task):
+    check, given = last_check(cells, task.id, task.answer_name)
+    return _Answer(
+        task.answer_name, given, check, definitions(cells, task.answer_name), *_what_counts(cells, given, check)
+    )
+
+
 def _remarks(cells, number, broken, elsewhere, kept):
     """Give a sentence for each thing that the learner may not have meant.
 
@@ -259,59 +278,15 @@ def _remarks(cells, number, broken, elsewhere, kept):
         definitions(cells, name) or name in broken | elsewhere for name in names_by_lesson()[number]
     ):
         return
-    names = [name for of_lesson in names_by_lesson().values() for name in of_lesson]
     defined = [defined_names(cell) for cell in cells]
     for task in exercises:
-        places = definitions(cells, task.answer_name)
-        check, given = last_check(cells, task.id, task.answer_name)
-        counts, answer = _what_counts(cells, given, check)
-        if given in elsewhere and not fingerprint(answer):
-            yield f"{task.id}: `{given}` is in a text cell. Make it a code cell (key Y in JupyterLab), take out lines of ``` around it, and save."
-        elif not places and given == task.answer_name and given not in broken:
-            here = names_by_lesson()[number]  # `my_attention` of lesson 20 may be lesson 03's `attention`, renamed
-            like = likely_rename(cells, task.answer_name, here) or _defined_above(cells, check, names)
-            yield f"{task.id}: `{task.answer_name}` {_why_not_there(cells, task.answer_name, like, defined)}"
-        if any(isinstance(each, ast.AsyncFunctionDef) for each in _functions_of(answer)):
-            yield f"{task.id}: `async def` makes a function that returns a coroutine, not a value: write `def` alone."
-        if _keeps_placeholder(answer):
-            yield f"{task.id}: your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
-        elif len(places) > 1 and not fingerprint(answer):
-            yield f"{task.id}: the empty function in code cell {places[-1] + 1} replaces the one above it, in cell {places[-2] + 1}: delete it."
-        elif missing := undefined_names(answer, defined):
-            yield (
-                f"{task.id}: your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
-                "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
-            )
-        elif check >= 0 and (below := undefined_names(answer, [*defined[: check + 1], {given}])):
-            yield (
-                f"{task.id}: your answer uses `{'`, `'.join(below)}`, which only a cell below its check defines: move that cell "
-                "above the check, restart the kernel and run all cells."
-            )
-        checked_last = kept.get(task.id, {}).get("cell")
-        borrowed = kept.get(task.id, {}).get("borrowed")
-        if borrowed and counts is not None and checked_last == state.answer_digest(cells[counts]):
-            yield (
-                f"{task.id}: your answer calls the course's own `{borrowed}`, which this task does not offer: where a class is graded, it "
-                "may earn no points. Write it yourself."
-            )
-        digests = {place: state.answer_digest(cells[place]) for place in places}
-        if checked_last in digests.values() and checked_last != digests[counts]:
-            yield (
-                f"{task.id}: `{given}` is defined in code cells {' and '.join(str(place + 1) for place in places)}. The one in cell "
-                f"{counts + 1} counts, and your last check was of another: keep the one that you mean, and delete the others."
-            )
-        if len(places) > 1 and check < 0:
-            yield f"{task.id}: `{task.answer_name}` is defined in {len(places)} cells, and the last one counts."
-        if places and places[-1] > check >= 0:
-            again = bool(fingerprint(definition(cells, given, last=check)))
-            yield (
-                f"{task.id}: `{task.answer_name}` is defined{' again' * again} in code cell {places[-1] + 1}, below its last check in cell {check + 1}. "
-                + (
-                    "What that check was given counts: move the check below, or delete what you do not need."
-                    if again
-                    else "Nothing is there to check when the notebook runs from the top: move the check below."
-                )
-            )
+        answer = _answer_in(cells, task)
+        if answer.given in elsewhere and not fingerprint(answer.text):
+            yield f"{task.id}: `{answer.given}` is in a text cell. Make it a code cell (key Y in JupyterLab), take out lines of ``` around it, and save."
+        elif not answer.places and answer.given == answer.name not in broken:
+            yield f"{task.id}: `{answer.name}` {_why_not_there(cells, answer, number, defined)}"
+        sentences = (*_of_its_code(answer, defined), *_of_its_check(answer, cells, kept.get(task.id, {})))
+        yield from (f"{task.id}: {sentence}" for sentence in sentences)
     if gone := [task.id for task in exercises if task.id not in checked]:
         yield f"No cell checks {', '.join(gone)} any more. Grading does not need it, but you cannot see there whether you are right."
     yield from sandbox_warnings(cells)
@@ -319,8 +294,57 @@ def _remarks(cells, number, broken, elsewhere, kept):
     yield from _questions(cells, number, checked, kept)
 
 
-def _why_not_there(cells, name, like, defined):
-    """End the sentence on an answer that no cell defines; `like` is a name that it may have now, `defined` what each cell defines."""
+def _of_its_code(answer, defined):
+    """Give what is odd about the code of an answer; `defined` is what each cell defines."""
+    if any(isinstance(each, ast.AsyncFunctionDef) for each in _functions_of(answer.text)):
+        yield "`async def` makes a function that returns a coroutine, not a value: write `def` alone."
+    if _keeps_placeholder(answer.text):
+        yield "your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
+    elif len(answer.places) > 1 and not fingerprint(answer.text):
+        last, above = answer.places[-1] + 1, answer.places[-2] + 1
+        yield f"the empty function in code cell {last} replaces the one above it, in cell {above}: delete it."
+    elif missing := undefined_names(answer.text, defined):
+        yield (
+            f"your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
+            "as long as your kernel remembers. Restart the kernel and run all cells: does its check still pass?"
+        )
+    elif answer.check >= 0 and (below := undefined_names(answer.text, [*defined[: answer.check + 1], {answer.given}])):
+        yield (
+            f"your answer uses `{'`, `'.join(below)}`, which only a cell below its check defines: move that cell "
+            "above the check, restart the kernel and run all cells."
+        )
+
+
+def _of_its_check(answer, cells, entry):
+    """Give what is odd about an answer and its check; `entry` is what progress keeps of it."""
+    digests = {state.answer_digest(cells[place]) for place in answer.places}
+    now = None if answer.counts is None else state.answer_digest(cells[answer.counts])
+    checked_last = entry.get("cell")
+    if "borrowed" in entry and now and checked_last == now:
+        yield (
+            f"your answer calls the course's own `{entry['borrowed']}`, which this task does not offer: where a class is graded, it "
+            "may earn no points. Write it yourself."
+        )
+    if checked_last in digests and checked_last != now:
+        yield (
+            f"`{answer.given}` is defined in code cells {' and '.join(str(place + 1) for place in answer.places)}. The one in cell "
+            f"{answer.counts + 1} counts, and your last check was of another: keep the one that you mean, and delete the others."
+        )
+    if len(answer.places) > 1 and answer.check < 0:
+        yield f"`{answer.name}` is defined in {len(answer.places)} cells, and the last one counts."
+    if answer.places and answer.places[-1] > answer.check >= 0:
+        again = bool(fingerprint(definition(cells, answer.given, last=answer.check)))
+        todo = (
+            "What that check was given counts: move the check below, or delete what you do not need."
+            if again
+            else "Nothing is there to check when the notebook runs from the top: move the check below."
+        )
+        yield f"`{answer.name}` is defined{' again' * again} in code cell {answer.places[-1] + 1}, below its last check in cell {answer.check + 1}. {todo}"
+
+
+def _why_not_there(cells, answer, number, defined):
+    """End the sentence on an answer that no cell defines; `defined` is what each cell defines."""
+    name, here = answer.name, names_by_lesson()[number]  # `my_attention` of lesson 20 may be 03's `attention`, renamed
     if any(name in names for names in defined if names):
         return "is imported, and grading looks for a cell that defines it: put its code into a cell."
     if re.search(rf"^[ \t]*#[# \t]*(?:def|class)[ \t]+{name}\b", "\n".join(cells), re.MULTILINE):
@@ -330,6 +354,8 @@ def _why_not_there(cells, name, like, defined):
         return "is defined only inside a class or another function: move it to the left edge of a cell."
     if re.search(rf"^[ \t]*(?:def|class)[ \t]+{name}\b", "\n".join(cells), re.MULTILINE):
         return "is defined only inside a string: take out the quotes around it."
+    names = {name for of_lesson in names_by_lesson().values() for name in of_lesson}
+    like = likely_rename(cells, name, here) or _defined_above(cells, answer.check, names)
     return "is nowhere defined." + f" Perhaps it is `{like}` now: grading looks for the name `{name}`." * bool(like)
 
 
