@@ -103,7 +103,7 @@ by_loop
 # %% [markdown]
 # In the second sentence, "good" $(2, 1)$ plus "movie" $(0, 1)$ gives $(2, 2)$; the padding contributes nothing.
 #
-# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up the row of `vectors` for each index. `mask[:, :, None]` adds a trailing axis to the mask, so that multiplying by it sets the padding vectors to zero. The second counts how often each word occurs and multiplies these counts by `vectors`. Check that all three results agree.
+# There are two other ways to compute these sums. The first uses the mask: `vectors[ids]` looks up the row of `vectors` for each index. `mask[:, :, None]` adds a trailing axis to the mask, so that multiplying by it sets the padding vectors to zero. The second counts how often each word occurs and multiplies these counts by `vectors`. PyTorch also has a module for such sums, `nn.EmbeddingBag`. Check that all four results agree.
 
 # %% tags=["nbval-check-output"]
 fetched = vectors[ids]  # B S D
@@ -114,6 +114,8 @@ for number in range(1, len(vectors)):  # not padding
     counts[:, number] = (ids == number).sum(1)
 by_counts = counts @ vectors  # B D
 print(torch.equal(by_loop, by_mask), torch.equal(by_loop, by_counts))
+bag = nn.EmbeddingBag.from_pretrained(vectors, mode="sum", padding_idx=0)
+print("PyTorch's own module gives the same:", torch.equal(by_loop, bag(ids)))
 
 # %% [markdown]
 # The sums are equal, and the counts explain the name **bag of words**: what matters is how often a word occurs, not where.
@@ -563,6 +565,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # | here | in papers | in PyTorch | elsewhere |
 # | --- | --- | --- | --- |
 # | sum of word vectors | neural bag of words; with the mean, deep averaging network (Iyyer et al., 2015) | `nn.EmbeddingBag`, `mode="sum"`, `padding_idx=0` | fastText (Joulin et al., 2017): the mean, also of n-grams |
+# | word vectors trained with the model | pretrained vectors, such as GloVe (Pennington et al., 2014) | `nn.Embedding.from_pretrained(vectors)` | gensim: `downloader.load("glove-wiki-gigaword-50")` |
 # | one number per word | logistic regression on word counts | `nn.Linear(V, 1)` | scikit-learn: `CountVectorizer`, `LogisticRegression` |
 # | `encode`: ids and mask | tokenization | `nn.utils.rnn.pad_sequence` | Hugging Face: a tokenizer's `input_ids`, and `attention_mask` with 1 for words |
 # | batches | mini-batches | `DataLoader(…, collate_fn=collate)` | Hugging Face: `Trainer` |

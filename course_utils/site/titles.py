@@ -51,6 +51,7 @@ TITLES = {
     "Olsson et al. 2022": {"In-context Learning and Induction Heads": "2209.11895"},
     "Ouyang et al. 2022": {"Training language models to follow instructions with human feedback": "2203.02155"},
     "Papineni et al. 2002": {"Bleu: a Method for Automatic Evaluation of Machine Translation": "https://aclanthology.org/P02-1040/"},
+    "Pennington et al. 2014": {"GloVe: Global Vectors for Word Representation": "https://aclanthology.org/D14-1162"},
     "Post 2018": {"A Call for Clarity in Reporting BLEU Scores": "1804.08771"},
     "Press et al. 2022": {"Train Short, Test Long: Attention with Linear Biases Enables Input Length Extrapolation": "2108.12409"},
     "Radford et al. 2018": {"Improving Language Understanding by Generative Pre-Training": "https://openai.com/index/language-unsupervised/"},
