@@ -18,6 +18,7 @@ from course_utils.checks.error_hints import IN_OTHER_WORDS
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Baseline, evaluator_of
 from course_utils.checks.judge_answer import judge_answer
+from course_utils.checks.report import in_text
 from course_utils.models import attention
 
 
@@ -703,3 +704,9 @@ def test_masks_are_spoken_of_only_where_one_is_returned():
         report = str(judge_answer(TASKS[task_id], answer))
         assert "True and False (torch.bool) were expected." in report, report
         assert ("`~mask` and `masked_fill` do not work" in report) == spoken_of
+
+
+def test_plain_numbers_are_shown_with_as_many_digits_as_tensors():
+    assert in_text(0.4374999888, 1.0) == [("Expected", "0.4375"), ("Received", "1")]
+    assert in_text(0.12345, 0.12349) == [("Expected", "0.12345"), ("Received", "0.12349")]
+    assert in_text([0.1234567, 2], [0.12, 2])[0] == ("Expected", "[0.1235, 2]")

@@ -229,7 +229,7 @@ def _row(cells):
     return f"<div style='display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0'>{cells}</div>"
 
 
-def _value_html(name, value, against=None, digits=DIGITS, telling=None):
+def _value_html(name, value, against=None, digits=None, telling=None):
     """Return a value under its name: tensors of up to three axes as tables, the rest as text.
 
     Of a large tensor those matrices, rows and columns are shown where `telling`, of its shape, is True; else those with NaN.
@@ -241,7 +241,7 @@ def _value_html(name, value, against=None, digits=DIGITS, telling=None):
         chosen = _most_marked(telling.sum((1, 2)), MATRICES_AT_MOST)
         if len(chosen) < len(matrices):
             chosen = [place for place in chosen if telling[place].any()] or chosen
-        tables = "".join(_table(matrices[n], others[n], digits, telling[n]) for n in chosen)
+        tables = "".join(_table(matrices[n], others[n], digits or DIGITS, telling[n]) for n in chosen)
         cut = f", shown: {', '.join(f'[{n}]' for n in chosen)}" if len(chosen) < len(matrices) else ""
         return f"<div><div>{escape(name)}, shape {shape(value)}{cut}</div>{tables}</div>"
     return f"<div><div>{escape(name)}</div>{_pre(escape(_value_text(value, digits)))}</div>"
@@ -271,6 +271,8 @@ def _same_shape(value, against):
 
 
 def _digits(expected, received):
+    if isinstance(expected, float) and isinstance(received, (int, float)):
+        expected, received = torch.tensor([expected, received], dtype=torch.float64)[:, None]
     return digits_apart(expected, received) if _same_shape(received, expected) else DIGITS
 
 
@@ -306,9 +308,15 @@ def _table(matrix, against, digits, telling):
     return f"<table style='border-collapse:collapse;margin:.2em 0'>{head}{body}</table>{cut}"
 
 
-def _value_text(value, digits=DIGITS, at_most=TEXT_AT_MOST):
-    """Return a plain value as short text; a tensor of more than so many numbers by its shape, and where it is NaN."""
+def _value_text(value, digits=None, at_most=TEXT_AT_MOST):
+    """Return a plain value as short text; a tensor of more than so many numbers by its shape, and where it is NaN.
+
+    Without `digits`, as for an input, a float is written in full.
+    """
+    if isinstance(value, float) and digits:
+        return f"{value:.{digits}g}"
     if isinstance(value, torch.Tensor):
+        digits = digits or DIGITS
         if value.dim() == 0:
             return number(value, digits)
         if value.numel() <= at_most:
@@ -317,10 +325,10 @@ def _value_text(value, digits=DIGITS, at_most=TEXT_AT_MOST):
         places = [*map(str, nan[:NAN_AT_MOST].tolist()), *["…"] * (len(nan) > NAN_AT_MOST)]
         return f"a tensor of shape {shape(value)}" + (f", NaN at {', '.join(places)}" if places else "")
     if isinstance(value, dict):
-        entries = [f"{k!r}: {_value_text(v)}" for k, v in list(value.items())[:LIST_AT_MOST]]
+        entries = [f"{k!r}: {_value_text(v, digits)}" for k, v in list(value.items())[:LIST_AT_MOST]]
         return "{" + ", ".join(entries) + (", …" if len(value) > LIST_AT_MOST else "") + "}"
     if isinstance(value, (tuple, list)):
-        entries = [_value_text(v) for v in value[:LIST_AT_MOST]] + ["…"] * (len(value) > LIST_AT_MOST)
+        entries = [_value_text(v, digits) for v in value[:LIST_AT_MOST]] + ["…"] * (len(value) > LIST_AT_MOST)
         return f"({', '.join(entries)})" if isinstance(value, tuple) else f"[{', '.join(entries)}]"
     return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else _object_text(value)
 
