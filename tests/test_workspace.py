@@ -1085,6 +1085,23 @@ def test_submit_says_that_a_checked_answer_is_not_saved(clone):
     )
 
 
+def test_submit_keeps_a_file_with_an_answer_under_another_name(clone):
+    write_into(own(clone), answered(SOFTMAX))
+
+    def renamed(cells):
+        for cell in cells:
+            text = cell["source"].replace("def softmax(", "def mine(")
+            cell["source"] = text.replace('check("02.softmax", softmax)', 'check("02.softmax", mine)')
+
+    write_into(own(clone), renamed)
+    assert not submit(clone, "02").stays
+    kept = submit(clone, "02").path.read_bytes()
+    own(clone).unlink()
+    copies.make_missing(clone)  # without an answer
+    done = submit(clone, "02")
+    assert done.stays and done.path.read_bytes() == kept
+
+
 def test_submit_quotes_the_line_of_a_cell_that_is_no_python(clone):
     write_into(own(clone), lambda cells: cells.append(code("\n1x = what I noted about the softmax of long rows")))
     said = "\n".join(submit(clone, "02").remarks)
