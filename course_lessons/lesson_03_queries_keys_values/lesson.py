@@ -441,7 +441,7 @@ with torch.no_grad():
 # | mask: True means "may look" | score set to $-\infty$ | `attn_mask`: True means "may look"; in `nn.MultiheadAttention`, True means "hidden" | `attention_mask`: 1 is a word, 0 is padding |
 # | causal mask | masked attention | `is_causal=True` | built by the model |
 # | `query`, `key`, `value` | $W^Q$, $W^K$, $W^V$ | `in_proj_weight`, all three | `q_proj`, `k_proj`, `v_proj` |
-# | fixed attention | attention pooling | none | `SiglipMultiheadAttentionPoolingHead` |
+# | fixed attention | attention pooling | the query is a parameter | `SiglipMultiheadAttentionPoolingHead` |
 #
 # We follow Vaswani et al. (2017). The slides by Ylipää (2020) call θ a *key* and the words the *query set*; the slides by MAIL-ECNU (2019) write $\mathrm{MultiHead}(V, K, Q)$.
 #
