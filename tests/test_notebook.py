@@ -791,6 +791,10 @@ def test_a_prediction_is_compared_and_kept_nowhere(course_folder, capsys):
 
 def test_a_prediction_may_be_a_choice():
     prediction = catalogue.Prediction("02.x", "Which is faster?", "It is one product.", ("dot", "additive"))
+    located = catalogue.Prediction("02.x", "Which is it?", "", ("location-based", "dot"))
+    assert located.read("Location based") == "location-based" and located.read("location") is None
+    fields = catalogue.Prediction("14.x", "In how many of 100 fields?", "")
+    assert fields.read("60%") == fields.read(60) == 60 and fields.read("0,6") == 0.6
     assert prediction.read(" Dot ") == "dot" and prediction.read("none") is None and prediction.read(3) is None
     assert prediction.wanted() == "one of `'dot'`, `'additive'`"
     assert prediction.compare("dot", "dot") == "Answer: dot, as you said. It is one product."

@@ -141,10 +141,12 @@ class Prediction:
         """Return the guess as it is kept: a number or one of the choices; None where it is neither."""
         if self.choices:
             found = [
-                choice for choice in self.choices if isinstance(guess, str) and choice.lower() == guess.strip().lower()
+                choice for choice in self.choices if isinstance(guess, str) and _letters(choice) == _letters(guess)
             ]
             return found[0] if found else None
         number = as_number(guess)
+        if number is not None and isinstance(guess, str) and "%" in guess and "of 100" in self.text:
+            number *= 100
         return None if number is not None and self._is_share and not -1e-6 <= number <= 1 + 1e-6 else number
 
     @property
@@ -171,6 +173,11 @@ class Prediction:
         if abs(off) <= 0.005 * max(1, abs(value)):
             return f"Answer: {shown}, and you said {guess:g}: good guess. {self.why}"
         return f"Answer: {shown}, and you said {guess:g}: {abs(off):.4g} too {'high' if off > 0 else 'low'}. {self.why}"
+
+
+def _letters(text):
+    """Return a text without what does not tell choices apart: capitals, hyphens and spaces."""
+    return re.sub(r"[\s_-]+", "", text).lower()
 
 
 def as_number(value: object) -> float | None:
