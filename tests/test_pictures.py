@@ -141,7 +141,7 @@ def explorers(path):
 
 
 WITH_WIDGETS = [path for path in sorted(LESSONS.glob("*/lesson.py")) if explorers(path)[1]]
-SLOW = ("01", "05", "15", "19")  # lessons whose pictures take half a minute
+SLOW = ("01", "15", "19")  # lessons whose pictures take half a minute
 
 
 def test_lessons_have_widgets():

@@ -570,7 +570,7 @@ bleu = sacrebleu.corpus_bleu(translations, [german], tokenize="none", force=True
 print(f"BLEU on {len(english)} test captions: {bleu.score:.1f}")
 
 # %% [markdown]
-# In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on these test captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
+# In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
 #
 # The course includes a larger model with Bahdanau's attention, trained on 29,000 captions of any length and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
 #
