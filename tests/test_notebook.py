@@ -833,6 +833,7 @@ def test_a_bare_letter_and_an_unknown_name_are_told_what_to_do(cell, says, start
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
+        ("import subprocess\nprogess()", ("----> 2 progess()", "Did you mean `progress`?")),
         ("x = 1\ny = wieghts * x", ("----> 2 y = wieghts * x", "Did you mean `weights`?")),
         ("mystery(3)", ("----> 1 mystery(3)", "No cell that was run in this kernel defines `mystery`")),
         ("doctor()", ("----> 1 doctor()", "run `from course_utils import doctor`, and then this cell again")),
@@ -863,6 +864,7 @@ def test_a_typo_keeps_its_line_and_gets_the_nearest_name(cell, says, started):
         ("hint('02.softmax“)", 'hint("02.softmax")'),
         ('check("00.q1", “d”)', 'Python does not know the sign “ here: type " instead.'),
         ("x = 3 − 2", "Python does not know the sign − here: type - instead."),
+        ("x = 1\ncourse submit 04", "In a cell, a command begins with an exclamation mark: !course submit 04"),
         ('predict("02.cold", …)', "Python does not know the sign … here: type ... instead."),
     ],
 )

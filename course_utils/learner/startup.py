@@ -19,7 +19,7 @@ def _explain_errors():
 
     def explain(shell, kind, error, trace, tb_offset=None):
         if issubclass(kind, SyntaxError):
-            if advice := id_without_quotes(error) or sign_of_a_text(error):
+            if advice := id_without_quotes(error) or sign_of_a_text(error) or command(error):
                 return shell._showtraceback(kind, error, [f"SyntaxError: {error.msg}", advice])
             running = trace.tb_frame.f_code.co_name == "run_code"  # else the cell itself is no Python
             return shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=running)
@@ -64,7 +64,14 @@ def _explain_errors():
         plain = next((plain for signs, plain in PLAIN.items() if found and found[1] in signs), None)
         return plain and f"Python does not know the sign {found[1]} here: type {plain} instead."
 
+    def command(error):
+        line = linecache.getline(error.filename or "", error.lineno or 0).strip()
+        found = re.match(r"course [a-z]", line)
+        return found and f"In a cell, a command begins with an exclamation mark: !{line}"
+
     def nearest(name, known):
+        if name not in OF_THE_COURSE and (meant := difflib.get_close_matches(name, OF_THE_COURSE, n=1, cutoff=0.8)):
+            return f"Did you mean `{meant[0]}`?"
         names = [each for each in (*known, *dir(builtins)) if not each.startswith("_")]
         if name in OF_THE_COURSE:
             return f"`{name}` comes with the course: run `from course_utils import {name}`, and then this cell again."
