@@ -212,6 +212,12 @@ def test_an_attention_with_wrong_shapes_is_not_trained(monkeypatch):
     assert "shape" in done.promises["shape"] and not done.right
 
 
+@pytest.mark.parametrize("share", ["90%", 90, None])
+def test_a_report_asks_for_shares_before_it_trains(share):
+    said = attention_report.report("mine", dot_product, expected={"once": 0.5, "latest": share})
+    assert said.startswith(f"What you expect of 'latest' is a share from 0 to 1, such as 0.9, and not {share!r}")
+
+
 def test_a_report_compares_with_dot_products_of_the_same_seeds():
     first, second = measured("variants", "right", "length", variant="dot product", world="latest")[1][:2]
     shares = {"latest": [[one + 0.5 for one in first], [one + 0.1 for one in second]]}

@@ -62,6 +62,9 @@ def report(
     """
     if ... in (expected or {}).values():
         return "Say first what you expect: put a share from 0 to 1 in place of each of the dots."
+    for world, share in (expected or {}).items():
+        if not isinstance(share, (int, float)) or not 0 <= share <= 1:
+            return f"What you expect of {world!r} is a share from 0 to 1, such as 0.9, and not {share!r}: change it, and run this again."
     promises = promises or PROMISES
     found, answers = broken(attend, promises), {}
     done = Report(name, {promise: found.get(promise) for promise in promises}, answers, expected or {}, beside)
