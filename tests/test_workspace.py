@@ -1102,6 +1102,19 @@ def test_submit_keeps_a_file_with_an_answer_under_another_name(clone):
     assert done.stays and done.path.read_bytes() == kept
 
 
+def test_submit_keeps_a_file_with_more_answers_and_says_so(clone):
+    stub = next(text for text in sources(own(clone)) if text.startswith("def dot_scores("))
+    write_into(own(clone), answered(SOFTMAX, stub.replace("raise NotImplementedError", "return 1")))
+    before = submit(clone, "02").path.read_bytes()
+    write_into(own(clone), answered(stub))
+    (said,) = [remark for remark in submit(clone, "02").remarks if "handed in before" in remark]
+    assert said.startswith(
+        "The file that you handed in before holds 2 answers, and this one 1. The earlier one is kept as "
+    )
+    assert (clone / said.split(" kept as ")[1].removesuffix(".")).read_bytes() == before
+    assert "handed in before" not in "\n".join(submit(clone, "02").remarks)
+
+
 def test_submit_quotes_the_line_of_a_cell_that_is_no_python(clone):
     write_into(own(clone), lambda cells: cells.append(code("\n1x = what I noted about the softmax of long rows")))
     said = "\n".join(submit(clone, "02").remarks)

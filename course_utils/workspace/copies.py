@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from course_utils.authoring.links import published_address, redirect_links, relative
@@ -33,7 +34,7 @@ from course_utils.grading.ingest.notebook_file import (
 KINDS = ("code", "markdown", "raw")
 SAME = 9  # cells of one text that a notebook may have
 COPIED = ("notebooks", "exercises")
-EARLIER = f"{OWN}/earlier"  # what copies were before an update
+EARLIER = f"{OWN}/earlier"  # what copies were before an update, and what was handed in before
 HANDED_IN = f"{OWN}/handed_in"
 
 
@@ -149,6 +150,16 @@ def bring_pages(root: Path) -> None:
 
 
 # A notebook as a dict
+
+
+def keep(root: Path, folder: str, path: Path) -> str:
+    """Copy a notebook as it is now into a folder of `EARLIER`; return where, as a path below `root`, the folder of my_course."""
+    (root / EARLIER / folder).mkdir(parents=True, exist_ok=True)
+    stem, number = f"{path.stem}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
+    while (copy := root / EARLIER / folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
+        number += 1
+    write(copy, path.read_bytes())
+    return copy.relative_to(root).as_posix()
 
 
 def read_original(place: Place) -> dict | None:

@@ -17,6 +17,7 @@ from course_utils.base.environment import course_version
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import OWN, chosen, course_of, file_of, names_in, number_of
+from course_utils.base.words import count
 from course_utils.checks import catalogue
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
@@ -36,7 +37,7 @@ from course_utils.grading.ingest.notebook_file import (
 from course_utils.grading.sandbox.protocol import MAGICS
 from course_utils.learner import state
 from course_utils.learner.sandbox_warnings import sandbox_warnings
-from course_utils.workspace.copies import HANDED_IN, KINDS, Place, a_dict, is_as_built, to_text, with_id
+from course_utils.workspace.copies import HANDED_IN, KINDS, Place, a_dict, is_as_built, keep, to_text, with_id
 from course_utils.workspace.merging import DEFINED
 from course_utils.workspace.undefined_names import as_python, defined_names, undefined_names
 
@@ -105,7 +106,16 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         remarks.append(
             f"Are your answers in {original}? It is not as the course made it: name it with --file to hand it in."
         )
-    stays = empty and _holds_answers(target, number_of(name))
+    before, now = (
+        _answers_in(target, number_of(name)),
+        len(notebook.in_words) + sum(row.here == "answered" for row in rows),
+    )
+    stays = empty and before > 0
+    if not stays and before > now:
+        kept_as = keep(root, Path(HANDED_IN).name, target)
+        remarks.append(
+            f"The file that you handed in before holds {count(before, 'answer')}, and this one {now}. The earlier one is kept as {kept_as}."
+        )
     if not stays:
         _write(target, text)
     return Submission(target, path, rows, remarks, stays)
@@ -149,15 +159,15 @@ def _read(path, name):
     return notebook, clean, text
 
 
-def _holds_answers(path, number):
-    """Return whether a file that was handed in before defines any answer, or holds one in words."""
+def _answers_in(path, number):
+    """Return how many answers a file that was handed in before holds, those in words included."""
     try:
         before = read_notebook(path, names_by_lesson())
     except Unreadable:
-        return False
+        return 0
     cells = tuple(map(_as_graded, before.cells))
     rows = (_row(task, cells, set(), {}) for task in catalogue.by_lesson()[number])
-    return bool(before.in_words) or any(row.here == "answered" for row in rows)
+    return len(before.in_words) + sum(row.here == "answered" for row in rows)
 
 
 def _write(target, text):

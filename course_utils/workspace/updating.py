@@ -1,7 +1,6 @@
 """Brings new versions of lessons into the learner's copies, file by file: `course update`. How cells are merged is in `merging.py`."""
 
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
@@ -80,7 +79,7 @@ def _update(place):
     merged = merge(own["cells"], base["cells"], built["cells"])
     if not (base["version"] or merged.brings_something):  # its cells alone tell, and they tell of nothing new
         return ""
-    copy = _keep(place, path)
+    copy = copies.keep(place.root, place.folder, path)
     new = copies.copy_of(place, built)
     course = copies.a_dict(own["metadata"].get("course")) | new["metadata"]["course"]
     metadata = new["metadata"] | own["metadata"] | {"course": course}
@@ -115,17 +114,6 @@ def _told_by_cells(place, own, built):
         if cell["id"] in names or copies.cell_digest(cell) in texts or not given.isdisjoint(asked(cell)):
             known[cell["id"]] = copies.cell_digest(cell)
     return {"version": "", "cells": known}
-
-
-def _keep(place, path):
-    """Keep what a copy is now; return where, as a path below the folder of my_course."""
-    folder = place.root / copies.EARLIER / place.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    stem, number = f"{path.stem}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
-    while (copy := folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
-        number += 1
-    write(copy, path.read_bytes())
-    return copy.relative_to(place.root).as_posix()
 
 
 def _line(place, merged, copy, missing):
