@@ -24,9 +24,8 @@ RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_
 # Lessons that train for half a minute or more, two thirds of the time of all notebooks. Their outputs are those of today's
 # code, as `course build --check` has just seen, so the usual run repeats them only where something that they use has changed.
 LONG = (
-    *("05_seq2seq", "06_seq2seq_attention", "12_transformer", "13_training", "14_glimpses", "15_captions"),
-    "20_your_own_attention",
-)
+    "05_seq2seq 06_seq2seq_attention 12_transformer 13_training 14_glimpses 15_captions 20_your_own_attention"
+).split()
 NO_TESTS = 5  # the exit code of pytest where it has run none
 MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (

@@ -140,39 +140,9 @@ IMPORTS = {
 }
 # Names of Python's own that an answer may misspell; not `help` or `ReferenceError`, which another name may resemble.
 BUILT_IN = (
-    *(
-        "False",
-        "None",
-        "True",
-        "abs",
-        "all",
-        "any",
-        "bool",
-        "dict",
-        "enumerate",
-        "filter",
-        "float",
-        "int",
-        "isinstance",
-    ),
-    *(
-        "iter",
-        "len",
-        "list",
-        "map",
-        "max",
-        "min",
-        "next",
-        "pow",
-        "print",
-        "range",
-        "reversed",
-        "round",
-        "set",
-        "sorted",
-    ),
-    *("str", "sum", "super", "tuple", "type", "zip"),
-)
+    "False None True abs all any bool dict enumerate filter float int isinstance iter len list map max min next pow print "
+    "range reversed round set sorted str sum super tuple type zip"
+).split()
 INSIDE = {
     "module 'torch'": ("torch.", torch),
     "module 'torch.nn'": ("torch.nn.", torch.nn),

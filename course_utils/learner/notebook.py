@@ -189,9 +189,7 @@ def _answer_to_another(task, answer):
 
 def _count_attempt(entry, reached, cell="", borrowed=()):
     digest = state.answer_digest(cell) if cell else ""
-    again = (
-        bool(digest) and entry.get("cell") == digest and entry.get("state") == reached
-    )  # as when all cells run again
+    again = digest and (entry.get("cell"), entry.get("state")) == (digest, reached)  # as when all cells run again
     entry["state"] = reached
     entry.pop("borrowed", None)
     if borrowed:
