@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -81,11 +82,11 @@ def as_variable(names: set[str]) -> dict[str, str]:
     return {VARIABLE: json.dumps(sorted(names))}
 
 
-def notebooks(root: Path, names: set[str], folders: tuple[str, ...]) -> list[str]:
-    """Return the built notebooks in these folders that depend on what has changed."""
+def notebooks(root: Path, names: set[str], folders: tuple[str, ...], among: Collection[str] | None = None) -> list[str]:
+    """Return the built notebooks in these folders, of these names if any are given, that depend on what has changed."""
     found = []
     for folder in folders:
-        for target in (Target(folder, name) for name in sources_in(root, folder)):
+        for target in (Target(folder, name) for name in among or sources_in(root, folder)):
             page = replace(
                 target, folder=FOLDERS[0]
             )  # where what a check says counts; whoever runs solutions wants that

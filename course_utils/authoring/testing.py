@@ -167,7 +167,7 @@ def _command(root, name, *arguments):
 def _usual_notebooks(root):
     unchanged = [f"notebooks/{name}.ipynb" for name in LONG]
     names = impact.changed_since_success(root) if (root / impact.KEPT).exists() else impact.changed_by_last_commit(root)
-    again = unchanged if names is None else impact.notebooks(root, names, ("notebooks",))
+    again = unchanged if names is None else impact.notebooks(root, names, ("notebooks",), LONG)
     unchanged = [built for built in unchanged if built not in again]
     left_out = [f"--ignore={built}" for built in unchanged]
     step = _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, *left_out, extra=NOTEBOOKS_ALONE)
