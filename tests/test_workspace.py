@@ -1102,6 +1102,32 @@ def test_submit_keeps_a_file_with_an_answer_under_another_name(clone):
     assert done.stays and done.path.read_bytes() == kept
 
 
+def test_submit_knows_an_answer_that_was_checked_indented(clone):
+    state.change("02.softmax", checked(SOFTMAX))  # as the kernel ran it
+    write_into(own(clone), answered(SOFTMAX))
+
+    def indented(cells):
+        (cell,) = [cell for cell in cells if cell["source"] == SOFTMAX]
+        cell["source"] = "  " + SOFTMAX.replace("\n", "\n  ")
+
+    write_into(own(clone), indented)
+    assert submit(clone, "02").rows[0].checked == "passed"
+
+
+def test_submit_takes_a_renamed_answer_for_saved(clone):
+    renamed = SOFTMAX.replace("def softmax(", "def mine(")
+    state.change("02.softmax", checked(renamed))
+
+    def rename(cells):
+        for cell in cells:
+            if cell["source"].startswith("def softmax("):
+                cell["source"] = renamed
+
+    write_into(own(clone), rename)
+    said = "\n".join(submit(clone, "02").remarks)
+    assert "Perhaps it is `mine` now" in said and "without an answer in the saved file" not in said, said
+
+
 def test_submit_keeps_a_file_with_more_answers_and_says_so(clone):
     stub = next(text for text in sources(own(clone)) if text.startswith("def dot_scores("))
     write_into(own(clone), answered(SOFTMAX, stub.replace("raise NotImplementedError", "return 1")))

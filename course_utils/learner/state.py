@@ -134,7 +134,9 @@ def _merge(mine, other):
 
 def answer_digest(cell: str) -> str:
     """Return what an entry keeps of the cell that defined an answer, in order to tell whether it has changed since its check."""
-    return hashlib.sha256(cell.strip().encode(errors="replace")).hexdigest()[:16]
+    indent = re.match(r"\n*([ \t]*)", cell)[1]  # that of the first line, which the kernel takes away
+    text = re.sub(rf"^{indent}", "", cell, flags=re.MULTILINE) if indent else cell
+    return hashlib.sha256(text.strip().encode(errors="replace")).hexdigest()[:16]
 
 
 def seed(say=print):

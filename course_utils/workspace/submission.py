@@ -211,7 +211,8 @@ def _row(task, cells, broken, entry):
     if placeholder:
         here = "not attempted"
     checked = entry.get("state", "") if entry.get("attempts") else ""
-    if checked and (counts is None or "cell" in entry and entry["cell"] != state.answer_digest(cells[counts])):
+    where = cells if counts is None else cells[counts : counts + 1]  # what was checked may be there by another name
+    if checked and (counts is None or "cell" in entry) and entry.get("cell") not in map(state.answer_digest, where):
         checked = CHANGED
     return Row(task.id, here, checked, placeholder)
 
