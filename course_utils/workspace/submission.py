@@ -342,6 +342,8 @@ def _of_its_check(answer, cells, entry):
             f"`{answer.given}` is defined in code cells {' and '.join(str(place + 1) for place in answer.places)}. The one in cell "
             f"{answer.counts + 1} counts, and your last check was of another: keep the one that you mean, and delete the others."
         )
+    elif checked_last and now and checked_last != now and fingerprint(answer.text):
+        yield "what you checked last is not what the saved file holds. Save the notebook and run this again, or check this answer."
     if len(answer.places) > 1 and answer.check < 0:
         yield f"`{answer.name}` is defined in {len(answer.places)} cells, and the last one counts."
     if answer.places and answer.places[-1] > answer.check >= 0:
