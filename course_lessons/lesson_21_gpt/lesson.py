@@ -169,7 +169,7 @@ print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. So the text provides 5 training examples that nobody had to label.
+# The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
 #
 # At larger sizes, the same class is nearly GPT-2 (Radford et al., 2019). The smallest GPT-2 has 12 layers of width 768 with 12 heads, 1,024 positions, a vocabulary of 50,257 tokens and 124,439,808 parameters. How many does our class have at this size? On the device `meta`, tensors have shapes but no data.
 

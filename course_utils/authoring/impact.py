@@ -59,12 +59,11 @@ def changed_since_success(root: Path) -> set[str] | None:
 
 def changed_by_last_commit(root: Path) -> set[str] | None:
     """Return the names of files that differ from the commit before the last one; None where git does not know it."""
-    before = ["git", "diff", "--name-only", "-z", "HEAD~1"]
-    new = ["git", "ls-files", "--others", "--exclude-standard", "-z"]
-    runs = [subprocess.run(command, cwd=root, capture_output=True, text=True) for command in (before, new)]
-    if any(run.returncode for run in runs):
+    try:
+        new = _names_by_git(root, "ls-files", "--others", "--exclude-standard")
+        return {*_names_by_git(root, "diff", "--name-only", "HEAD~1"), *new}
+    except CourseError:
         return None
-    return {name for run in runs for name in run.stdout.split("\0") if name}
 
 
 def record_success(root: Path) -> None:
@@ -98,18 +97,25 @@ def notebooks(root: Path, names: set[str], folders: tuple[str, ...], among: Coll
 
 
 def _checksums(root):
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True)
-    if listed.returncode:
-        raise CourseError(
-            f"`course test --changed` asks git which files there are, and git says: {listed.stderr.strip()}"
-        )
-    files = {name: root / name for name in listed.stdout.split("\0") if (root / name).is_file()}
+    listed = _names_by_git(root, "ls-files", "--cached", "--others", "--exclude-standard")
+    files = {name: root / name for name in listed if (root / name).is_file()}
     sums = {name: _sum(path.read_bytes()) for name, path in files.items() if name != SOLUTIONS}
     if SOLUTIONS in files:
         solutions = json.loads(files[SOLUTIONS].read_text(encoding="utf-8"))
         sums |= {task: _sum(source.encode()) for task, source in solutions.items()}
     return sums | {ENVIRONMENT: f"Python {sys.version}, torch {version('torch')}"}
+
+
+def _names_by_git(root, *words):
+    """Return the names of files that a command of git lists. Raises `CourseError` where git fails or is not there."""
+    asks = "`course test --changed` asks git which files there are, and git"
+    try:
+        listed = subprocess.run(["git", *words, "-z"], cwd=root, capture_output=True, text=True)
+    except OSError as error:
+        raise CourseError(f"{asks} cannot be run ({error.strerror}).") from None
+    if listed.returncode:
+        raise CourseError(f"{asks} says: {listed.stderr.strip()}")
+    return listed.stdout.split("\0")[:-1]
 
 
 def _sum(content):

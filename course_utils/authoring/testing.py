@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from course_utils.authoring import impact
-from course_utils.base.paths import FOLDERS
+from course_utils.base.paths import FOLDERS, file_of
 
 RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
 # Lessons that train for half a minute or more, two thirds of the time of all notebooks. Their outputs are those of today's
@@ -165,13 +165,14 @@ def _command(root, name, *arguments):
 
 
 def _usual_notebooks(root):
-    unchanged = [f"notebooks/{name}.ipynb" for name in LONG]
     names = impact.changed_since_success(root) if (root / impact.KEPT).exists() else impact.changed_by_last_commit(root)
-    again = unchanged if names is None else impact.notebooks(root, names, ("notebooks",), LONG)
-    unchanged = [built for built in unchanged if built not in again]
-    left_out = [f"--ignore={built}" for built in unchanged]
-    step = _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, *left_out, extra=NOTEBOOKS_ALONE)
-    step.left["notebooks that train for half a minute or more and use nothing that has changed"] += len(unchanged)
+    left_out = []
+    if names is not None:
+        again = impact.notebooks(root, names, ("notebooks",), LONG)
+        left_out = [built for name in LONG if (built := file_of("notebooks", name)) not in again]
+    ignored = [f"--ignore={built}" for built in left_out]
+    step = _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, *ignored, extra=NOTEBOOKS_ALONE)
+    step.left["notebooks that train for half a minute or more and use nothing that has changed"] += len(left_out)
     return step
 
 

@@ -69,7 +69,7 @@ def tasks_of(number: str) -> list[Task]:
 
 @cache
 def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
-    """Return the questions of one lesson, in order; none where it has no file of questions."""
+    """Return the questions of one lesson, in order; none where there is no such lesson or it has no file of questions."""
     return tuple(_read_questions(number)[0])
 
 
@@ -81,6 +81,8 @@ def predictions_of(number: str) -> tuple[Prediction, ...]:
 
 @cache
 def _read_questions(number):
+    if number not in lessons():
+        return (), ()
     path = Path(_package(number).__file__).with_name(QUESTIONS)
     return read_questions(path, number) if path.is_file() else ((), ())
 

@@ -5,6 +5,7 @@ import re
 import time
 from dataclasses import dataclass, field
 from dis import get_instructions
+from functools import partial
 from pathlib import Path
 
 from course_utils.base.ascii_fallback import printable
@@ -142,8 +143,8 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     cell = history.cell_of(answer)
     # A call that hands over something else than was asked for, such as an instance of the class, says nothing of the answer.
     counts = report.state == "not attempted" or kind_of_answer(answer)[0] in task.answer_kinds
-    count_it = lambda entry: _count_attempt(entry, report.state, cell, report.borrowed)  # noqa: E731
-    entry = _change_entry(task.id, count_it, keep and counts)
+    counted = partial(_count_attempt, reached=report.state, cell=cell, borrowed=report.borrowed)
+    entry = _change_entry(task.id, counted, keep and counts)
     session.checked = task.id
     if report.state != "not attempted":
         session.tried = task.id

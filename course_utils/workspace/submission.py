@@ -100,18 +100,16 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         )
         where = "on this computer" if file else "in JupyterLab"
         remarks.append(f"Checked {where}, but without an answer in the saved file: {', '.join(unsaved)}. {ways}")
-    empty = not (notebook.in_words or any(row.here == "answered" for row in rows))
+    now = _count_answers(notebook, rows)
+    empty = not now
     original = Place(root, "exercises", name).original
     if empty and not file and not is_as_built(original):
         remarks.append(
             f"Are your answers in {original}? It is not as the course made it: name it with --file to hand it in."
         )
-    before, now = (
-        _answers_in(target, number_of(name)),
-        len(notebook.in_words) + sum(row.here == "answered" for row in rows),
-    )
+    before = _answers_in(target, number_of(name))
     stays = empty and before > 0
-    if not stays and before > now:
+    if before > now > 0:
         kept_as = keep(root, Path(HANDED_IN).name, target)
         remarks.append(
             f"The file that you handed in before holds {count(before, 'answer')}, and this one {now}. The earlier one is kept as {kept_as}."
@@ -166,8 +164,11 @@ def _answers_in(path, number):
     except Unreadable:
         return 0
     cells = tuple(map(_as_graded, before.cells))
-    rows = (_row(task, cells, set(), {}) for task in catalogue.by_lesson()[number])
-    return len(before.in_words) + sum(row.here == "answered" for row in rows)
+    return _count_answers(before, (_row(task, cells, set(), {}) for task in catalogue.by_lesson()[number]))
+
+
+def _count_answers(notebook, rows):
+    return len(notebook.in_words) + sum(row.here == "answered" for row in rows)
 
 
 def _write(target, text):
@@ -202,17 +203,16 @@ def _clean(plain, name):
 
 
 def _row(task, cells, broken, entry):
-    check, name = last_check(cells, task.id, task.answer_name)
-    counts, text = _what_counts(cells, name, check)
-    here = (
-        "answered" if fingerprint(text) else "not attempted" if text else "not Python" if name in broken else "missing"
-    )
+    answer = _answer_in(cells, task)
+    text, lost = answer.text, "not Python" if answer.given in broken else "missing"
+    here = "answered" if fingerprint(text) else "not attempted" if text else lost
     placeholder = _keeps_placeholder(text)
     if placeholder:
         here = "not attempted"
     checked = entry.get("state", "") if entry.get("attempts") else ""
-    where = cells if counts is None else cells[counts : counts + 1]  # what was checked may be there by another name
-    if checked and (counts is None or "cell" in entry) and entry.get("cell") not in map(state.answer_digest, where):
+    nowhere = answer.counts is None
+    where = cells if nowhere else [cells[answer.counts]]  # what was checked may be there by another name
+    if checked and (nowhere or "cell" in entry) and entry.get("cell") not in map(state.answer_digest, where):
         checked = CHANGED
     return Row(task.id, here, checked, placeholder)
 

@@ -78,9 +78,9 @@ def the_first_id_is_the_most_probable(case, value):
     for place, token in enumerate(value):
         log_p = step([bos, *value[:place]])
         best = int(log_p.argmax())
-        if token == bos and place == 0 and token != best:
-            return "bos is in your result. Return the ids after it."
         if token != best:
+            if place == 0 and token == bos:
+                return "bos is in your result. Return the ids after it."
             return f"After {[bos, *value[:place]]} the most probable id is {best}, with a log probability of {log_p[best]:.4g}; you write {token}. Do you pass step bos and all ids written so far?"
         if token == eos and place < len(value) - 1:
             return f"Nothing is written after eos, which is {eos}: stop there."

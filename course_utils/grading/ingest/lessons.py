@@ -35,8 +35,6 @@ def names_by_lesson() -> dict[str, list[str]]:
 
 def refuse_the_lesson(notebook: Notebook) -> None:
     """Raise `Unreadable` for a lesson's own notebook: it asks for predictions and checks its questions, and has no task's check or prompt."""
-    if not notebook.lesson:
-        return
     tasks = {each.id for each in catalogue.by_lesson().get(notebook.lesson, ())}
     questions = {each.id for each in catalogue.questions_of(notebook.lesson)}
     checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
