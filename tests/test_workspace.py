@@ -1102,7 +1102,7 @@ def test_submit_keeps_a_file_with_an_answer_under_another_name(clone):
     assert done.stays and done.path.read_bytes() == kept
 
 
-def test_submit_says_that_another_answer_was_checked_than_is_saved(clone):
+def test_submit_says_that_the_saved_answer_is_not_the_checked(clone):
     state.change("02.softmax", checked(SOFTMAX.replace("return (", "return 1 * (")))
     write_into(own(clone), answered(SOFTMAX))
     said = "02.softmax: what you checked last is not what the saved file holds. Save the notebook and run this again"
