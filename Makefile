@@ -29,7 +29,7 @@ lab: $(VENV)/.lab
 test: $(VENV)/.test
 	@$(COURSE) test
 
-test-all: $(VENV)/.test-all
+test-all: $(VENV)/.test
 	@$(COURSE) test --all $(if $(NIGHT),--night $(NIGHT))
 
 build: $(VENV)/.lab
@@ -48,9 +48,6 @@ $(VENV)/.lab: $(WANTED)
 
 $(VENV)/.test: $(WANTED)
 	@$(set_up) '.[lab,test]' && touch $(VENV)/.lab $@
-
-$(VENV)/.test-all: $(WANTED)
-	@$(set_up) '.[lab,test,compare]' && touch $(VENV)/.lab $(VENV)/.test $@
 
 $(VENV)/.site: $(WANTED)
 	@$(set_up) '.[lab,site]' && touch $(VENV)/.lab $@

@@ -12,7 +12,6 @@ from script_loader import program
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.base.environment import install
 from course_utils.base.errors import CourseError
 from course_utils.data import smollm2
 from course_utils.data.measured import measured
@@ -224,9 +223,6 @@ def test_tokens_are_those_of_another_implementation(loaded):
 @pytest.mark.thorough
 @torch.no_grad()
 def test_transformers_computes_the_same_and_writes_the_same(loaded):
-    pytest.importorskip(
-        "transformers", reason=f"nothing to compare the language model with: {install('compare')}, from Python 3.11 on"
-    )
     compared = program("llama")
     theirs = compared.as_transformers(loaded.model)
     for text in compared.TEXTS:
