@@ -148,7 +148,11 @@ def test_progress_is_shown_in_a_terminal_as_in_a_notebook(copy, monkeypatch, cap
 @pytest.mark.parametrize("command", ["lab", "build", "lint", "progress", "test"])
 def test_commands_outside_the_course_fail_in_one_sentence(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
-    assert main([command]) == 2 and "is not inside the course" in capsys.readouterr().err
+    assert (
+        main([command]) == 2
+        and f"is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/), such as {ROOT}"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_doctor_names_a_python_without_the_packages():

@@ -142,7 +142,7 @@ def test_cells_that_cannot_be_run_are_left_out_alone_and_named(tmp_path):
     ]
     found = read(tmp_path, json.dumps({"cells": cells}))
     assert found.cells == ("a = 1", "", "", "", "", "", "z = 1")
-    assert [remark.partition(" was")[0] for remark in found.remarks] == [f"Code cell {n}" for n in (2, 3, 5, 6)]
+    assert [remark.partition(" was")[0] for remark in found.remarks] == [f"Cell {n}" for n in (2, 3, 5, 6)]
     assert "200,001 characters" in found.remarks[-1]
     much = read(tmp_path, notebook(*["y" * 150_000] * 4, "z = 1"))
     assert [len(cell) for cell in much.cells] == [150_000] * 3 + [0, 5] and "500,000" in much.remarks[0]

@@ -141,11 +141,15 @@ def test_an_answer_that_was_mended_is_taken_up_and_ends_the_game(shell):
         ("play(3)", "Use it like this: `play("),
         ("play('02.softmax', 3)", "Use it like this: `play("),
         ("play('02.softmax')", "There is no input of 02.softmax to play with"),
+        (
+            "check('17.backwards', lambda length, places: 1)\nplay()",
+            "There is no input of 17.backwards to play with",
+        ),
         ("play('02.q1')", "There is no input of 02.q1 to play with"),
     ],
 )
 def test_wrong_use_gets_a_sentence(call, says, shell):
-    assert says in words(in_a_cell(shell, f"from course_utils import play\n{call}"))
+    assert says in words(in_a_cell(shell, f"from course_utils import check, play\n{call}"))
 
 
 def test_a_name_of_the_learners_own_is_not_overwritten(shell):

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import warnings
 
 import nbclient
 import nbformat
@@ -145,6 +146,19 @@ def test_progress_says_that_a_task_passed_before_fails_now(capsys):
     progress()
     assert "○ 04.dot                     passed before, changed since  attempts  2" in (out := capsys.readouterr().out)
     assert "Check 04.dot again: changed since. Next comes 04." in out
+    progress("04")
+    assert "Check 04.dot again: changed since. Next comes 04." in capsys.readouterr().out
+
+
+def test_an_async_answer_is_named_without_pythons_warning(capsys):
+    async def answer(state, hidden):
+        return state @ hidden
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        check("04.dot", answer)
+    assert "write `def` alone" in capsys.readouterr().out
+    assert not [each for each in told if each.category is RuntimeWarning]
 
 
 def test_a_call_without_an_answer_leaves_the_record_alone(course_folder):
@@ -838,6 +852,7 @@ def test_a_bare_letter_and_an_unknown_name_are_told_what_to_do(cell, says, start
         ("mystery(3)", ("----> 1 mystery(3)", "No cell that was run in this kernel defines `mystery`")),
         ("doctor()", ("----> 1 doctor()", "run `from course_utils import doctor`, and then this cell again")),
         ('check("00.q1", A)', ('00.q1 asks for a number, as in check("00.q1", 0.5).',)),
+        ('check("00.q2", ones)', ('00.q2 asks for a letter in quotes, as in check("00.q2", "a").',)),
         ('check("00.weighted_sum", mix())', ('without brackets behind its name: check("00.weighted_sum", mix).',)),
         ("mix()", ("missing 1 required positional argument",)),
     ],

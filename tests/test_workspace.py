@@ -494,7 +494,7 @@ def test_submit_names_an_empty_function_below_the_answer(clone):
     write_into(own(clone), work)
     said = "\n".join(submit(clone, "02").remarks)
     assert re.search(
-        r"02.softmax: the empty function in code cell \d+ replaces the one above it, in cell \d+: delete it", said
+        r"02.softmax: the empty function in cell \d+ replaces the one above it, in cell \d+: delete it", said
     )
 
 
@@ -989,7 +989,7 @@ def test_handing_in_says_what_is_missing_and_odd(clone):
     assert rows["02.masked_softmax"] == ("missing", "")
     said = "\n".join(done.remarks)
     assert "Perhaps it is `masked_softmax_2` now" in said
-    assert "02.dot_scores: `dot_scores` is defined again in code cell " in said
+    assert "02.dot_scores: `dot_scores` is defined again in cell " in said
     assert "starts another program or notebook (`!ls`)" in said
     assert "No cell checks 02.mlp_scores any more" in said
     assert said.count("is not Python (line 1: ") == 1
@@ -1050,7 +1050,7 @@ def test_submit_names_a_checked_answer_above_the_one_that_counts(clone):
     assert done.rows[0].checked == CHANGED
     said = "\n".join(done.remarks)
     assert re.search(
-        r"02.softmax: `softmax` is defined in code cells (\d+) and (\d+). The one in cell \2 counts, and your last check",
+        r"02.softmax: `softmax` is defined in cells (\d+) and (\d+). The one in cell \2 counts, and your last check",
         said,
     )
 
@@ -1153,7 +1153,7 @@ def test_submit_keeps_a_file_with_more_answers_and_says_so(clone):
 def test_submit_quotes_the_line_of_a_cell_that_is_no_python(clone):
     write_into(own(clone), lambda cells: cells.append(code("\n1x = what I noted about the softmax of long rows")))
     said = "\n".join(submit(clone, "02").remarks)
-    assert re.search(r"Code cell \d+ \(`1x = what I noted about the softmax of l…`\) is not Python", said), said
+    assert re.search(r"Cell \d+ \(`1x = what I noted about the softmax of l…`\) is not Python", said), said
 
 
 def test_submit_says_what_a_check_said_of_a_borrowed_answer(clone):
@@ -1216,7 +1216,20 @@ def test_an_answer_that_its_check_does_not_reach_is_named(clone):
     write_into(own(clone), answered(SOFTMAX))
     write_into(own(clone), moved)
     said = "\n".join(submit(clone, "02").remarks)
-    assert "02.softmax: `softmax` is defined in code cell" in said and "move the check below" in said
+    assert "02.softmax: `softmax` is defined in cell" in said and "move the check below" in said
+
+
+def test_submit_takes_several_lessons_and_counts_cells_as_jupyterlab(clone, capsys):
+    def work(cells):
+        answered(SOFTMAX)(cells)
+        cells.append(code("1x = 2"))
+        assert any(cell["cell_type"] == "markdown" for cell in cells)
+
+    write_into(own(clone), work)
+    place = len(json.loads(own(clone).read_text())["cells"])
+    assert main(["submit", "02", "00"]) == 0
+    shown = capsys.readouterr().out
+    assert f"\nCell {place} (`1x = 2`) is not Python" in shown and shown.count("The file to hand in: ") == 2
 
 
 def test_submit_mentions_a_newer_version_but_not_of_another_file(clone, capsys):
@@ -1244,7 +1257,7 @@ def test_an_answer_in_a_cell_that_is_not_python_is_named(clone):
     done = submit(clone, "02")
     said = "\n".join(done.remarks)
     assert done.rows[0].here == "not Python" and "nowhere defined" not in said
-    assert re.search(r"Code cell \d+, which defines `softmax`, is not Python \(line 1: ", said)
+    assert re.search(r"Cell \d+, which defines `softmax`, is not Python \(line 1: ", said)
 
 
 def with_cells(*cells, **extra):
@@ -1356,6 +1369,7 @@ def test_submit_takes_another_file_and_refuses_a_wrong_one(clone, monkeypatch, c
     assert "holds the exercises of lesson 02, and lesson 00 is asked for" in wrong
     elsewhere.with_suffix("").write_text("<html>")
     assert "This is a web page (HTML), not a notebook" in refused("02", "--file", str(elsewhere.with_suffix("")))
+    assert "--file names the notebook of one lesson, not of 2" in refused("00", "02", "--file", str(elsewhere))
     own(clone).unlink()
     assert "`course lab` makes your copies" in refused("02")
 

@@ -80,8 +80,10 @@ def clone_folder() -> Path:
     here = current_folder()
     if found := _nearest_folder(here, is_clone):
         return found
+    own = Path(__file__).resolve().parents[2]
+    where = f", such as {own}" if is_clone(own) else ""
     raise CourseError(
-        f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/)."
+        f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/){where}."
     )
 
 

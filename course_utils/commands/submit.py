@@ -3,6 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
+from course_utils.base.errors import CourseError
 from course_utils.base.paths import workspace_folder
 from course_utils.commands._arguments import quoted
 
@@ -12,7 +13,7 @@ HERE = {"answered": "answered", "not attempted": "not attempted yet", "missing":
 
 def add_arguments(parser) -> None:
     """Add the lesson and --file."""
-    parser.add_argument("lesson", metavar="LESSON", help="such as 03 or 03_queries_keys_values")
+    parser.add_argument("lessons", metavar="LESSON", nargs="+", help="such as 03 or 03_queries_keys_values")
     words = (
         "the notebook (.ipynb) with your answers, such as one from Colab; your own copy of the exercises if left out"
     )
@@ -20,13 +21,23 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write the file, and say what is in it and where it lies; 1 if it holds no answer and an earlier one stays."""
+    """Write each lesson's file, and say what is in it and where it lies; 1 if one holds no answer and an earlier one stays."""
+    if options.file and len(options.lessons) > 1:
+        raise CourseError(
+            f"--file names the notebook of one lesson, not of {len(options.lessons)}: hand them in one by one."
+        )
     root = workspace_folder()
-    from course_utils.workspace.copies import rename_old, say_what_is_newer
-    from course_utils.workspace.submission import CHANGED, submit
+    from course_utils.workspace.copies import rename_old
 
     rename_old(root)
-    done = submit(root, options.lesson, options.file)
+    return max([_submit(root, lesson, options.file) for lesson in options.lessons])
+
+
+def _submit(root, lesson, file):
+    from course_utils.workspace.copies import say_what_is_newer
+    from course_utils.workspace.submission import CHANGED, submit
+
+    done = submit(root, lesson, file)
     width = max(len(row.task) for row in done.rows)
     for row in done.rows:
         checked = f"its last check: {row.checked}" if row.checked else "never checked here"
@@ -35,11 +46,11 @@ def run(options) -> int:
         print(f"  {row.task:{width}}  {HERE[row.here]:17}  {checked}")
     for remark in done.remarks:
         print(remark)
-    if options.file is None:
+    if file is None:
         say_what_is_newer(root, done.path.stem)
     if done.stays:
         put_right = "put right what is named above, save the notebook, and run this again"
-        put_right += ", or name another notebook" if options.file else ""
+        put_right += ", or name another notebook" if file else ""
         print(
             f"{done.source} holds no answer that counts, so the file that you have handed in before stays as it was: {put_right}."
         )

@@ -279,11 +279,12 @@ def play(task_id=None, *more, **unknown):
     if not history.in_notebook():
         return _show(Message("`play()` works in a notebook: it shows fields to write in."))
     if task_id is None:
-        if not session.failed:
+        failed = state.read(_say).get(session.tried, {}).get("state") in ("failed", "error")
+        task_id = next(reversed(session.failed), session.tried if failed else None)
+        if task_id is None:
             return _show(
                 Message("There is nothing to play with: `play()` opens the input on which a check has failed.")
             )
-        task_id = next(reversed(session.failed))
     if task_id not in session.failed:
         task = _task(task_id, "play")
         none = f"There is no input of {task_id} to play with: `play()` opens tensors and numbers on which its check has failed."

@@ -77,10 +77,10 @@ def _counts_as_passed(reached):
 
 
 def _next_of(groups, lessons):
-    """Name the first task or question that is left in the lessons shown alone, else the first that failed or changed since; "" for none."""
+    """Say what has to be checked again in the lessons shown alone, and the first task or question that is left, else one that failed; "" for none."""
     rows = [row for number, rows in groups.items() if number in lessons for row in rows]
-    left = _not_passed(rows) or [row for row in rows if row[3] != "passed"]
-    return _next_is(left[0]) if left else ""
+    left = _not_passed(rows) or [row for row in rows if row[3] not in ("passed", CHANGED_SINCE)]
+    return _again(rows) + (_next_is(left[0]) if left else "")
 
 
 def _next_is(row):
@@ -91,8 +91,12 @@ def _next_is(row):
 def _what_comes_next(groups):
     """Say what comes next: in the last lesson begun, what has to be checked again and the first that is left, else the lesson after it."""
     begun = [number for number, rows in groups.items() if _has_begun(rows)]
-    again = [id for _, id, _, reached, *_ in groups[begun[-1]] if reached == CHANGED_SINCE] if begun else []
-    return f"Check {' and '.join(again)} again: changed since. " * bool(again) + _new_things_next(groups, begun)
+    return (_again(groups[begun[-1]]) if begun else "") + _new_things_next(groups, begun)
+
+
+def _again(rows):
+    again = [id for _, id, _, reached, *_ in rows if reached == CHANGED_SINCE]
+    return f"Check {' and '.join(again)} again: changed since. " * bool(again)
 
 
 def _new_things_next(groups, begun):

@@ -81,12 +81,14 @@ def _explain_errors():
 
     def letter_without_quotes(file, name):
         call = call_of_check(file, r"\d\d\.q\d+", name)
-        if not call or len(name) > 1:
+        if not call or len(name) > 1 and "torch" not in shell.user_ns:
             return None
         catalogue = sys.modules.get("course_utils.checks.catalogue")  # not imported for this
         asked = catalogue.asked(call[1][:2], questions=True) if catalogue else ()
         if any(each.id == call[1] and isinstance(each, catalogue.NumberQuestion) for each in asked):
             return f'{call[1]} asks for a number, as in check("{call[1]}", 0.5).'
+        if len(name) > 1:
+            return f'{call[1]} asks for a letter in quotes, as in check("{call[1]}", "a").'
         return f'A letter is put in quotes: check("{call[1]}", "{name}").'
 
     def called_instead_of_handed_over(file):

@@ -314,7 +314,7 @@ def _of_its_code(answer, defined):
         yield "your code is there, but so is the placeholder `raise NotImplementedError`: delete that line."
     elif len(answer.places) > 1 and not fingerprint(answer.text):
         last, above = answer.places[-1] + 1, answer.places[-2] + 1
-        yield f"the empty function in code cell {last} replaces the one above it, in cell {above}: delete it."
+        yield f"the empty function in cell {last} replaces the one above it, in cell {above}: delete it."
     elif missing := undefined_names(answer.text, defined):
         yield (
             f"your answer uses `{'`, `'.join(missing)}`, which no cell of this notebook defines, so it works only "
@@ -339,7 +339,7 @@ def _of_its_check(answer, cells, entry):
         )
     if checked_last in digests and checked_last != now:
         yield (
-            f"`{answer.given}` is defined in code cells {' and '.join(str(place + 1) for place in answer.places)}. The one in cell "
+            f"`{answer.given}` is defined in cells {' and '.join(str(place + 1) for place in answer.places)}. The one in cell "
             f"{answer.counts + 1} counts, and your last check was of another: keep the one that you mean, and delete the others."
         )
     elif checked_last and now and checked_last != now and fingerprint(answer.text):
@@ -353,7 +353,7 @@ def _of_its_check(answer, cells, entry):
             if again
             else "Nothing is there to check when the notebook runs from the top: move the check below."
         )
-        yield f"`{answer.name}` is defined{' again' * again} in code cell {answer.places[-1] + 1}, below its last check in cell {answer.check + 1}. {todo}"
+        yield f"`{answer.name}` is defined{' again' * again} in cell {answer.places[-1] + 1}, below its last check in cell {answer.check + 1}. {todo}"
 
 
 def _why_not_there(cells, answer, number, defined):
@@ -375,7 +375,7 @@ def _why_not_there(cells, answer, number, defined):
 
 def _defined_above(cells, check, names):
     """Return the function or class that the cell above a task's last check defines last, if it is no task's; "" for none."""
-    found = DEFINED.findall(cells[check - 1]) if check > 0 else []
+    found = next((DEFINED.findall(cell) for cell in reversed(cells[: max(check, 0)]) if cell), [])
     return found[-1] if found and found[-1] not in names else ""
 
 
@@ -398,10 +398,10 @@ def _no_python(cells):
         except SyntaxError as error:
             yield (
                 place,
-                f"Code cell {place + 1}{names} is not Python (line {error.lineno}: {error.msg}), so grading skips it: fix it or delete it.",
+                f"Cell {place + 1}{names} is not Python (line {error.lineno}: {error.msg}), so grading skips it: fix it or delete it.",
             )
         except (ValueError, RecursionError, MemoryError):
-            yield place, f"Code cell {place + 1}{names} is not Python, so grading skips it: fix it or delete it."
+            yield place, f"Cell {place + 1}{names} is not Python, so grading skips it: fix it or delete it."
 
 
 def _that_wait(cells):
@@ -415,7 +415,7 @@ def _that_wait(cells):
             sleeps = isinstance(node, ast.Call) and re.match(rf"(?:time\.)?sleep\({LONG}", ast.unparse(node))
             if sleeps or _never_ends(node):
                 line = ast.unparse(node).split("\n")[0]
-                yield f"Code cell {place + 1} waits (`{line}`), which takes time from your answers where a class is graded: delete it."
+                yield f"Cell {place + 1} waits (`{line}`), which takes time from your answers where a class is graded: delete it."
                 break
             waiting += ast.iter_child_nodes(node)
 

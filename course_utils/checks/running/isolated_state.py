@@ -54,11 +54,12 @@ def isolated_state() -> Iterator[None]:
 
 @contextmanager
 def warnings_stay_warnings() -> Iterator[None]:
-    """Let no warning become an error in the body, whichever filters a notebook has set."""
+    """Let no warning become an error in the body, whichever filters a notebook has set. What `async def` returns is told without Python's."""
     with warnings.catch_warnings():
         for place, (action, *rest) in enumerate(warnings.filters):
             if action == "error":
                 warnings.filters[place] = ("default", *rest)
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         yield
 
 

@@ -43,7 +43,9 @@ class Unreadable(Exception):
 class Notebook:
     """A notebook's code, as text."""
 
-    cells: tuple[str, ...]  # sources of the code cells, in order; "" in place of one that was left out
+    cells: tuple[
+        str, ...
+    ]  # sources of code, counted as in JupyterLab: "" for a text cell, and for one that was left out
     lesson: str  # "03", "" where it can't be told
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
@@ -254,10 +256,11 @@ def _why_not_json(text, error):
 
 
 def _code_cells(all_cells):
-    """Return the sources of the code cells, and remarks on what was left out."""
+    """Return the source of each code cell, "" for each other cell, and remarks on what was left out."""
     cells, remarks = [], []
     for cell in all_cells:
         if cell["cell_type"] != "code":
+            cells.append("")
             continue
         try:
             text = _code(cell["source"])
@@ -266,8 +269,8 @@ def _code_cells(all_cells):
             cells.append(text)
         except Unreadable as error:
             cells.append("")
-            remarks.append(f"Code cell {len(cells)} was left out: {error}")
-    if not cells:
+            remarks.append(f"Cell {len(cells)} was left out: {error}")
+    if not any(cell["cell_type"] == "code" for cell in all_cells):
         remarks.append("The notebook holds no code cell.")
     if len(remarks) > REMARKS:
         remarks[REMARKS:] = [f"{len(remarks) - REMARKS:,} more cells were left out."]

@@ -104,7 +104,7 @@ class NotebookRun:
 
     Args:
         sandbox: the SandboxClient in which they run.
-        cells: the sources of its code cells.
+        cells: the source of each code cell, "" for other cells.
     """
 
     def __init__(self, sandbox, cells: list[str]):
@@ -322,7 +322,7 @@ class NotebookRun:
 
     def _cell(self, number, statements=None):
         """Run a cell, or so many of its statements; return whether the process outlived it."""
-        if number in self._left_out:
+        if number in self._left_out or not self._cells[number]:
             return True
         process, again = self._process, self.budget.has_run(number)
         seconds = self.budget.seconds_for(number, process.rerun_at_most, process.is_brief)

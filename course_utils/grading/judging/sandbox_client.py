@@ -218,7 +218,7 @@ class SandboxClient:
         """Run a notebook's cells, and each answer after the cell where it belongs.
 
         Args:
-            cells: the sources of its code cells.
+            cells: the source of each code cell, "" for other cells.
             requests: one for each task.
 
         Yields:
