@@ -70,23 +70,24 @@ def test_the_last_commit_says_what_has_changed(course):
     assert impact.changed_by_last_commit(course) == {"one.py", "two.py"}
 
 
+BOTH = [f"{folder}/{number}" for folder in ("notebooks", "solutions") for number in ("13", "14", "16")]
+
+
 @pytest.mark.parametrize(
     ("record", "changed", "left_out"),
     [
-        (None, {"docs/setup.md"}, testing.LONG),
-        (None, None, ()),  # a clone of one commit only
-        (set(), None, testing.LONG),
+        (None, {"docs/setup.md"}, BOTH),
+        (None, None, []),  # a clone of one commit only
+        (None, {"constraints.txt"}, []),
+        (set(), None, BOTH),
+        (None, {"course_lessons/lesson_13_training/lesson.py"}, [each for each in BOTH if each != "notebooks/13"]),
         (
-            None,
-            {"course_lessons/lesson_13_training/lesson.py"},
-            tuple(name for name in testing.LONG if name != "13_training"),
-        ),
-        (
-            {"course_utils/models/transformer.py"},
+            {"course_lessons/lesson_14_glimpses/tasks/glimpse.py"},
             set(),
-            ("05_seq2seq", "12_transformer", "14_glimpses", "15_captions", "20_your_own_attention"),
+            [each for each in BOTH if each != "solutions/14"],
         ),
-        ("of another environment", set(), ()),
+        ({"course_utils/models/memory.py"}, set(), [each for each in BOTH if each[-2:] != "16"]),
+        ("of another environment", set(), []),
     ],
 )
 def test_long_notebooks_run_where_what_they_use_has_changed(record, changed, left_out, monkeypatch, tmp_path):
@@ -94,17 +95,17 @@ def test_long_notebooks_run_where_what_they_use_has_changed(record, changed, lef
     monkeypatch.setattr(
         testing, "_pytest", lambda root, *arguments, **_: seen.extend(arguments) or testing.Step("notebooks")
     )
+    assert {each[-2:] for each in BOTH} < {*testing.LONG}
+    monkeypatch.setattr(testing, "LONG", {each[-2:] for each in BOTH})
     monkeypatch.setattr(impact, "KEPT", tmp_path / "record")
     if record is not None:
         impact.KEPT.touch()
     monkeypatch.setattr(impact, "changed_since_success", lambda root: record if isinstance(record, set) else None)
     monkeypatch.setattr(impact, "changed_by_last_commit", lambda root: changed)
     step = testing._usual_notebooks(ROOT)
-    assert [each for each in seen if each.startswith("--ignore")] == [
-        f"--ignore=notebooks/{name}.ipynb" for name in left_out
-    ]
-    assert sum(step.left.values()) == len(left_out)
-    assert all((ROOT / f"notebooks/{name}.ipynb").is_file() for name in testing.LONG)
+    ignored = [each.partition("=")[2] for each in seen if each.startswith("--ignore")]
+    assert [each.partition("_")[0] for each in ignored] == left_out and sum(step.left.values()) == len(left_out)
+    assert all((ROOT / each).is_file() for each in ignored)
 
 
 def taken(*names):
