@@ -300,3 +300,24 @@ def test_a_test_that_needs_the_result_of_a_slow_cell_gets_it(sandbox):
     name = task.answer_name
     uses = f"a_good_test = {name}\ndef {name}(*given):\n    assert TOLERANCE\n    return a_good_test(*given)"
     assert earns(sandbox, task, [*cells, last, slow, uses]).state == "passed"
+
+
+def test_an_error_that_a_test_catches_is_named_with_its_line():
+    def misspelt(candidate):
+        try:
+            return bool(torch.allclose(candidate(*[torch.ones(1, 2, 3)] * 3)[0], refrence()))  # noqa: F821
+        except Exception:
+            return False
+
+    def asserts(candidate):
+        try:
+            assert candidate is None
+            return True
+        except AssertionError:
+            return False
+
+    report = judge_answer(TASKS["03.catch_wrong_attention"], misspelt)
+    assert report.message.startswith("Your test catches an error and then gives a wrong verdict: NameError: name 'refr")
+    assert any(here and "refrence()" in text for _, text, here in report.failure.source)
+    report = judge_answer(TASKS["03.catch_wrong_attention"], asserts)
+    assert "for every candidate" in report.message and report.failure is None

@@ -23,7 +23,7 @@ from course_utils.authoring.sources import Cell, Target
 from course_utils.base import set_up
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import file_of, learners_folder
+from course_utils.base.paths import file_of, learners_folder, names_in
 from course_utils.commands import lab, main
 from course_utils.grading.ingest.lessons import names_by_lesson
 from course_utils.grading.ingest.notebook_file import notebook_in, read_notebook, read_own
@@ -429,6 +429,15 @@ def test_submit_names_a_placeholder_and_an_answer_in_a_text_cell(clone):
 
     write_into(own(clone), to_text)
     assert "02.softmax: `softmax` is in a text cell. Make it a code cell" in "\n".join(submit(clone, "02").remarks)
+
+
+@pytest.mark.parametrize("lesson", ["13", "14", "15"])
+def test_submit_finds_no_answer_in_the_prompt_of_a_task(tmp_path, lesson, monkeypatch):
+    (name,) = [name for name in names_in(ROOT, "exercises") if name.startswith(lesson)]
+    monkeypatch.setattr("course_utils.workspace.submission.course_of", lambda root: ROOT)
+    monkeypatch.setattr("course_utils.workspace.copies.course_of", lambda root: ROOT)
+    said = "\n".join(submit(tmp_path, lesson, ROOT / file_of("exercises", name)).remarks)
+    assert "is in a text cell" not in said
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,14 @@ from functools import lru_cache
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.compare import Finding
+from course_utils.checks.error_hints import misspelt
 from course_utils.checks.expected import Expected, run_oracle
 from course_utils.checks.first_failure import first_failure
 from course_utils.checks.judge import explain_further, judge, refuse
 from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Case, Outcome, without_labels
 from course_utils.checks.running.isolated_state import isolated_state
-from course_utils.checks.running.run import kind_of_answer, marked, run
+from course_utils.checks.running.run import caught_error, kind_of_answer, marked, run
 from course_utils.checks.task import Task
 
 
@@ -41,7 +42,18 @@ def judge_answer(
     report = judge(task, expected.cases, outcomes, expected, explaining=False)
     if report.case:
         explain_further(report, expected, outcomes)
+        if task.candidates and report.kind == "value":
+            _name_caught_error(report, task, answer, seconds)
     return report
+
+
+def _name_caught_error(report, task, answer, seconds):
+    """Say of a test that misjudges a candidate which error it catches meanwhile, if it catches one: most likely, that is why."""
+    found = caught_error(answer, without_labels(report.case), lambda key: marked(task.candidate(key)), seconds)
+    if found:
+        report.failure = found
+        advice = misspelt(task, report.case, found)
+        report.remark = f"Your test catches an error and then gives a wrong verdict: {found.type}: {found.message}{'.' * bool(advice)} {advice}".rstrip()
 
 
 @lru_cache(maxsize=8)

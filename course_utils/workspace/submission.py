@@ -7,6 +7,7 @@ by the same code as there.
 import ast
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,8 +83,8 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
-    texts = [cell["source"] for cell in clean["cells"] if cell["cell_type"] != "code"]
-    elsewhere = {name for each in texts for name in DEFINED.findall(each)}
+    original = Place(root, "exercises", name).original
+    elsewhere = {*(_defined_in_texts(clean["cells"]) - _defined_in_prompts(original))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python would say of the learner's code, which is only parsed
         skipped = dict(_no_python(notebook.cells))
@@ -102,7 +103,6 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         remarks.append(f"Checked {where}, but without an answer in the saved file: {', '.join(unsaved)}. {ways}")
     now = _count_answers(notebook, rows)
     empty = not now
-    original = Place(root, "exercises", name).original
     if empty and not file and not is_as_built(original):
         remarks.append(
             f"Are your answers in {original}? It is not as the course made it: name it with --file to hand it in."
@@ -155,6 +155,20 @@ def _read(path, name):
             f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
         )
     return notebook, clean, text
+
+
+def _defined_in_texts(cells):
+    """Count the functions and classes that text cells define."""
+    texts = (cell["source"] or "" for cell in cells if cell["cell_type"] != "code")
+    return Counter(name for text in texts for name in DEFINED.findall(text))
+
+
+def _defined_in_prompts(original):
+    """Count those that the course's own notebook shows, where a task asks what is wrong with one; a damaged notebook shows none."""
+    try:
+        return _defined_in_texts(cells_of(read_own(original)))
+    except Unreadable:
+        return Counter()
 
 
 def _answers_in(path, number):

@@ -98,6 +98,37 @@ def run(
     return [replace(outcome, called=tracer.called) for outcome in outcomes] if tracer.called else outcomes
 
 
+def caught_error(answer: Callable, case: Case, candidates: Callable[[int], Callable], seconds: float) -> Failure | None:
+    """Return the first error that an answer catches on a case, one of `assert` aside; None where it catches none. For the arguments see `run`."""
+    watch = _ErrorTracer()
+    run(answer, [case], seconds, candidates, repeated=False, tracer=watch)
+    return _failure(watch.error, answer) if watch.error else None
+
+
+class _ErrorTracer(NullTracer):
+    """Keeps the first error that passes through a learner's code."""
+
+    error = None
+
+    def __enter__(self):
+        self._before = sys.gettrace()
+        sys.settrace(self._look)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(self._before)
+
+    def _look(self, frame, event, argument):
+        return None if frame.f_code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")) else self._inside
+
+    def _inside(self, frame, event, argument):
+        if event == "exception" and self.error is None:
+            kind, error, _ = argument
+            if issubclass(kind, Exception) and not issubclass(kind, (AssertionError, StopIteration)):
+                self.error = error
+        return self._inside
+
+
 def kind_of_answer(answer: object) -> tuple[str, object]:
     """Classify the object under the answer's name, before it is called: (kind, plain value to show).
 
