@@ -124,6 +124,7 @@ SLIPS = {
     "method' object is not subscriptable": lambda x: x.size[0],
     "'int' object is not iterable": lambda x: [i for i in x.shape[0]],  # noqa: C416
     "maximum recursion depth": without_end,
+    "tensor(": lambda x: {1: 2}[x.long().sum()],
 }
 
 

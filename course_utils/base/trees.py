@@ -48,6 +48,15 @@ def paths(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
             yield from paths(branch, (*path, step))
 
 
+def parts(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
+    """Give (path, part) as `paths` does, but a container without a tensor whole."""
+    if not tensors(tree) or isinstance(tree, Tensor):
+        yield path, tree
+    else:
+        for step, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from parts(branch, (*path, step))
+
+
 def at(tree, path: tuple):
     """Return what is at the end of a path. Raises `KeyError`, `IndexError` or `TypeError` where there is nothing."""
     for step in path:

@@ -165,11 +165,20 @@ def _in_parts(expected, received, result, reach):
     return min(found, key=lambda finding: KINDS.index(finding.kind), default=None)
 
 
+def _is_tuple_of_entries(expected, received):
+    """Return whether a tuple holds the numbers of the tensor that is expected, as after `return x, y`."""
+    if not isinstance(received, tuple) or expected.shape != (len(received),):
+        return False
+    return all(isinstance(each, (int, float)) or getattr(each, "shape", None) == () for each in received)
+
+
 def _in_tensor(expected, received, name, letters, reach):
     if not isinstance(received, torch.Tensor):
-        several = isinstance(received, list) or received == Opaque("ndarray")
+        several = (
+            isinstance(received, list) or received == Opaque("ndarray") or _is_tuple_of_entries(expected, received)
+        )
         how = " `torch.stack` makes one from a list of tensors, `torch.as_tensor` from numbers or an array." * several
-        how += " Return it alone, not several values." * isinstance(received, tuple)
+        how += " Return it alone, not several values." * (isinstance(received, tuple) and not several)
         return Finding("type", f"{name}: you returned {describe(received)}; a torch.Tensor was expected.{how}")
     if expected.dtype == torch.bool:
         if received.dtype != torch.bool:

@@ -127,8 +127,7 @@ class Report:
             if isinstance(arg, Stream):
                 yield from ((f"{self._names[place]}(), call {n}", value) for n, value in enumerate(arg.values, 1))
                 continue
-            paths = list(trees.paths(arg, (place,))) if trees.tensors(arg) else [((place,), arg)]
-            yield from ((trees.path_text(self._names, path), leaf) for path, leaf in paths)
+            yield from ((trees.path_text(self._names, path), part) for path, part in trees.parts(arg, (place,)))
 
     def _input_size(self):
         """Return how many numbers and words the arguments have together."""
