@@ -172,6 +172,25 @@ def test_the_page_defines_the_same_model(lesson):
         )
 
 
+def test_the_pages_gpt_2_computes_what_transformers_does(lesson):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    sizes = {"vocab_size": 11, "n_positions": 9, "n_embd": 12, "n_head": 3, "n_layer": 2}
+    theirs = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=None, eos_token_id=None)).eval()
+    for parameter in theirs.parameters():
+        torch.nn.init.normal_(parameter, std=0.5, generator=torch.Generator().manual_seed(0))
+    page, ids = lesson.GPT2(theirs.config), some_ids()
+    page.load_state_dict(lesson.translated(theirs.transformer.state_dict()))
+    expected = theirs(ids).logits
+    torch.testing.assert_close(page(ids), expected)
+    page.scale = 12**0.5
+    assert not torch.allclose(page(ids), expected, atol=0.1)
+    page.scale = 1.0
+    for activation in (torch.nn.ReLU(), torch.nn.GELU()):
+        page.layers[0].feed_forward.f.activation = activation
+        assert not torch.allclose(page(ids), expected, atol=1e-4)
+
+
 def test_the_page_moves_as_a_whole_and_drops_out_when_asked(lesson):
     ids = some_ids()
     for kind, more in ((lesson.GPT, []), (lesson.CachedGPT, [[{}, {}]])):

@@ -4,6 +4,8 @@ import timeit
 import torch
 import torch.nn.functional as F
 from torch import nn
+from transformers import MixtralConfig, MixtralForCausalLM
+from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock
 
 from course_lessons.lesson_18_mixture_of_experts import figures
 from course_utils import check, predict, reveal
@@ -448,23 +450,54 @@ print("weights of the first token", weights[0].detach())
 print("the same answers:", torch.allclose(layer(x)[0], weighted_sum(outputs, weights)))
 
 # %% [markdown]
-# The answers agree, although `layer` computes only two of the three outputs for each token. We now count Mixtral's parameters, in all and for one token. Its experts have a third matrix, as in lesson 22, and no biases.
+# The answers agree, although `layer` computes only two of the three outputs for each token. Mixtral's experts are SwiGLU networks (lesson 22) without biases. With such experts, does `TopExperts` agree with Mixtral's layer in Hugging Face's `transformers`?
+
+
+# %% tags=["nbval-check-output"]
+class SwiGLU(nn.Module):
+    def __init__(self, gate_up, down):  # two matrices in one, 2·hidden D; D hidden
+        super().__init__()
+        self.gate_up = gate_up
+        self.down = down
+
+    def forward(self, x):  # tokens of this expert, D
+        gate, up = (x @ self.gate_up.T).chunk(2, dim=-1)  # each: tokens, hidden
+        # silu(z) = z · sigmoid(z)
+        return (F.silu(gate) * up) @ self.down.T  # tokens, D
+
+
+torch.manual_seed(0)
+config = MixtralConfig(
+    hidden_size=4, intermediate_size=8, num_local_experts=3,
+    experts_implementation="eager",  # a loop over the experts, like ours
+)  # fmt: skip
+block = MixtralSparseMoeBlock(config)  # its parameters have no values yet
+for parameter in block.parameters():
+    nn.init.normal_(parameter)
+layer = TopExperts(D=4, hidden=8, N=3, k=config.num_experts_per_tok)  # 2 by default
+layer.gate.weight = block.gate.weight
+matrices = zip(block.experts.gate_up_proj, block.experts.down_proj, strict=True)
+layer.experts = nn.ModuleList(SwiGLU(gate_up, down) for gate_up, down in matrices)
+print("the same answers:", torch.allclose(layer(x), block(x), atol=1e-5))
+
+# %% [markdown]
+# `TopExperts` gives the same answers. We now count Mixtral's parameters, in all and for one token.
 
 # %% tags=["nbval-check-output"]
 with torch.device("meta"):  # shapes without entries
-    mixtral = TopExperts(D=4096, hidden=14_336, N=8, k=2)
-matrices = [p for p in mixtral.experts.parameters() if p.dim() == 2]  # no biases
-expert = 3 * matrices[0].numel()  # all its matrices have the same size
-gate = mixtral.gate.weight.numel()
-attention = 2 * 4096 * 4096  # W_Q and W_O, for 32 heads of width 128
-attention += 2 * 4096 * 1024  # W_K and W_V: every 4 heads share keys and values
-embeddings = 2 * 32_000 * 4096  # one matrix for the input, one for the output
-for name, N in {"in all": 8, "for one token": mixtral.k}.items():
-    count = 32 * (N * expert + gate + attention) + embeddings  # 32 layers
+    mixtral = MixtralForCausalLM(MixtralConfig())  # by default, Mixtral 8x7B
+in_all = 0
+in_experts = 0
+for name, parameter in mixtral.named_parameters():
+    in_all += parameter.numel()
+    if ".experts." in name:
+        in_experts += parameter.numel()
+counts = {"in all": in_all, "for one token": in_all - in_experts * 6 / 8}
+for name, count in counts.items():  # a token skips six of eight experts
     print(f"{name:13}  {count / 1e9:.1f} billion parameters")
 
 # %% [markdown]
-# As its authors state, a token uses 12.9 of the 46.7 billion parameters, though all of them must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
+# As its authors state, a token uses 12.9 of the 46.7 billion parameters, but all must be in memory. In DeepSeek-V3 (DeepSeek-AI, 2024), it uses 37 of 671 billion: most layers route it to eight of 256 experts and add the output of a **shared expert**, which reads every token.
 
 # %%
 diagrams.switch_layer(new=["gate", "experts"])
@@ -524,7 +557,7 @@ table(rows, ["multiplications per token", "milliseconds"])
 # | here | in papers | in Hugging Face's `transformers` |
 # | --- | --- | --- |
 # | `gate` | router | `SwitchTransformersTop1Router`; no bias by default |
-# | `TopExperts`, k | top-k gating | `MixtralSparseMoeBlock`, `num_experts_per_tok`; experts are lesson 22's SwiGLU |
+# | `TopExperts`, k | top-k gating | `MixtralSparseMoeBlock`, `num_experts_per_tok` |
 # | `balance_loss` · 0.1 | load balancing loss, $\alpha$ = 0.01 | `router_aux_loss_coef` = 0.001 |
 # | offset $c_j$ | bias $b_i$ | `e_score_correction_bias` in `DeepseekV3TopkRouter` |
 #

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn.attention.bias import causal_lower_right
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from course_lessons.lesson_21_gpt import figures
 from course_utils import check, predict, reveal
@@ -87,10 +88,11 @@ class FeedForward(nn.Module):
     def __init__(self, D, F):  # width, hidden units
         super().__init__()
         self.W_1 = nn.Linear(D, F)
+        self.activation = nn.ReLU()
         self.W_2 = nn.Linear(F, D)
 
     def forward(self, x):  # B T D
-        hidden = self.W_1(x).relu()  # B T F
+        hidden = self.activation(self.W_1(x))  # B T F
         return self.W_2(hidden)  # B T D
 
 
@@ -142,7 +144,7 @@ def sinusoidal_positions(T, D):
 class GPT(nn.Module):
     def __init__(self, V, D=48, H=4, F=192, N=2, longest=64, dropout=0.0):  # N layers
         super().__init__()
-        self.D = D
+        self.scale = D**0.5
         self.embedding = nn.Embedding(V, D)
         nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
         P = sinusoidal_positions(longest, D)  # longest D
@@ -154,7 +156,7 @@ class GPT(nn.Module):
 
     def forward(self, ids):  # B T
         T = ids.shape[1]
-        x = self.embedding(ids) * self.D**0.5 + self.P[:T]  # B T D: B T D + T D
+        x = self.embedding(ids) * self.scale + self.P[:T]  # B T D: B T D + T D
         x = self.dropout(x)  # B T D
         mask = torch.ones(T, T, dtype=torch.bool, device=ids.device).tril()  # T T
         for layer in self.layers:
@@ -171,26 +173,85 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # %% [markdown]
 # The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
 #
-# At larger sizes, the same class is nearly GPT-2 (Radford et al., 2019). The smallest GPT-2 has 12 layers of width 768 with 12 heads, 1,024 positions, a vocabulary of 50,257 tokens and 124,439,808 parameters. How many does our class have at this size? On the device `meta`, tensors have shapes but no data.
+# Apart from dropout, GPT-2 (Radford et al., 2019) differs from our class in three ways: it learns its position vectors, omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does it have? On the device `meta`, tensors have shapes but no data.
+
 
 # %% tags=["nbval-check-output"]
+class GPT2(GPT):
+    def __init__(self, config):  # a GPT2Config
+        super().__init__(
+            V=config.vocab_size, D=config.n_embd, H=config.n_head,
+            F=4 * config.n_embd, N=config.n_layer, longest=config.n_positions,
+        )  # fmt: skip
+        self.P = nn.Parameter(self.P)  # takes the buffer's place and is trained
+        self.scale = 1.0  # instead of √D
+        for layer in self.layers:
+            # GPT-2 computes GELU approximately, with a tanh
+            layer.feed_forward.f.activation = nn.GELU(approximate="tanh")
+
+
+config = GPT2Config()  # V = 50,257, D = 768, H = 12, N = 12, longest = 1,024
 with torch.device("meta"):
-    gpt2 = GPT(V=50_257, D=768, H=12, F=3072, N=12, longest=1024)
-counts = {"our class": sum(weights.numel() for weights in gpt2.parameters())}
-counts["learned positions"] = 1024 * 768  # P in GPT-2: T · D
-counts["GPT-2"] = counts["our class"] + counts["learned positions"]
-counts["E alone"] = gpt2.embedding.weight.numel()  # V · D
-for name, count in counts.items():  # 4 bytes for each number in float32
-    print(f"{name:17}  {count:11,} parameters  {4 * count / 1e6:3.0f} MB")
+    parts = {"GPT2": GPT2(config), "GPT2LMHeadModel": GPT2LMHeadModel(config)}
+parts["E alone"] = parts["GPT2"].embedding
+for name, part in parts.items():  # 4 bytes for each number in float32
+    count = sum(weights.numel() for weights in part.parameters())
+    print(f"{name:15}  {count:11,} parameters  {4 * count / 1e6:3.0f} MB")
 
 # %% [markdown]
-# Our class has 1,024 · 768 = 786,432 fewer parameters, because GPT-2 learns its position vectors; its matrices, biases and norms are as large as ours. Almost a third of GPT-2's parameters are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB. Other differences leave the count unchanged: GPT-2 omits √D and replaces `relu` with a smooth function, GELU (see exercise [`21.gpt`](../exercises/21_gpt_exercises.ipynb)).
+# Both classes have 124,439,808 parameters. Almost a third of them are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB.
+#
+# Do they also compute the same logits? We copy the parameters of a small `GPT2LMHeadModel` into our class. Their names differ: our `layers.0.feed_forward.f.W_1.weight` is called `h.0.mlp.c_fc.weight` there. The matrices within layers are transposed, and `c_attn` contains those for queries, keys and values side by side.
+
+
+# %%
+def translated(parameters):  # of GPT2LMHeadModel: a dict from names to tensors
+    names = {
+        "wte": "embedding", "wpe.weight": "P", "h.": "layers.", "ln_f": "norm",
+        "ln_1": "attention.norm", "ln_2": "feed_forward.norm",
+        "attn.c_attn": "attention.f.W_QKV", "attn.c_proj": "attention.f.W_O",
+        "mlp.c_fc": "feed_forward.f.W_1", "mlp.c_proj": "feed_forward.f.W_2",
+    }  # fmt: skip
+    found = {}
+    for name, values in parameters.items():
+        for theirs, ours in names.items():
+            name = name.replace(theirs, ours)
+        if ".f." in name:  # of attention or a feed-forward network, not of a norm
+            values = values.t()  # transposes a matrix; a bias stays as it is
+        if "QKV" in name:  # one third each for queries, keys and values
+            for letter, third in zip("QKV", values.chunk(3), strict=True):
+                found[name.replace("QKV", letter)] = third
+        else:
+            found[name] = values
+    return found
+
+
+# %% tags=["nbval-check-output"]
+torch.manual_seed(0)
+small = GPT2Config(n_embd=48, n_head=4, n_layer=2)  # otherwise as above
+gpt2 = GPT2LMHeadModel(small)
+for weights in gpt2.parameters():
+    nn.init.normal_(weights, std=0.2)  # also biases and norms
+# for the trained weights: gpt2 = GPT2LMHeadModel.from_pretrained("gpt2")
+gpt2.eval()  # turns dropout off
+copied = GPT2(gpt2.config)
+# gpt2.transformer is the model without the readout, which shares E
+copied.load_state_dict(translated(gpt2.transformer.state_dict()))
+tokens = torch.randint(small.vocab_size, (2, 10))  # B T
+with torch.no_grad():
+    logits = gpt2(tokens).logits  # B T V
+    difference = (copied(tokens) - logits).abs().max()
+print(f"largest logit       {logits.abs().max():.1f}")
+print(f"largest difference  {difference:.4f}")
+
+# %% [markdown]
+# The logits agree. With the trained weights, which `from_pretrained` downloads, our class would be the real GPT-2; lesson 22 introduces its kind of tokens.
 #
 # ## How well can anyone predict?
 #
 # To find out how good a model can be, we use tales generated by rules that give the probability of every character. Each tale is about one of eight animals, whose random name consists of one of 14 consonants, one of 5 vowels and again one of the 14.
 #
-# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit that no reader can beat: with any other probabilities, the mean is higher. For example, a reader who gives both sides of a fair coin a probability of 0.5 pays 1 bit per toss. With 0.75 and 0.25, one side costs $-\log_2 0.75 = 0.415$ bits and the other $-\log_2 0.25 = 2$. The coin is still fair, so each side comes up half the time, and the mean is $(0.415 + 2) / 2 = 1.21$ bits.
+# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit that no reader can beat: with any other probabilities, the mean is higher. For example, a reader who gives both sides of a fair coin a probability of 0.5 pays 1 bit per toss. With 0.75 and 0.25, one side costs $-\log_2 0.75 = 0.415$ bits and the other $-\log_2 0.25 = 2$. Each side still comes up half the time, so the mean is $(0.415 + 2) / 2 = 1.21$ bits.
 #
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
@@ -209,7 +270,7 @@ plots.surprise(text, {"what the rules leave open": test.bits[3]})
 #
 # ## Training
 #
-# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The targets are the text shifted by one character, and the training loop is `train_model` from lesson 13.
+# The loss is the mean surprise of the next character, so we can compare it with the 0.37 bits that the rules leave open. The training loop is `train_model` from lesson 13.
 
 
 # %%
@@ -228,9 +289,6 @@ def train_on_tales(model, steps=700):
 
     train_model(model, batch_loss, seed=0, steps=steps, rate=0.01, warmup=20)
 
-
-# %% [markdown]
-# How many bits per character will the model need for unseen tales?
 
 # %% tags=["nbval-check-output"]
 predict("21.bits", ...)
@@ -296,7 +354,7 @@ print("nucleus 0.9  ", nucleus(p, 0.9))
 # %% [markdown]
 # The nucleus consists of the first three probabilities, because 0.5 + 0.3 is still less than 0.9. These three are divided by their sum, 0.95. A temperature of 2 makes the probabilities more equal but removes none of them.
 #
-# We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always choosing the most probable character, sampling from a nucleus of 0.9, and at a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the second cell, guess which way gives the same text twice.
+# We let our GPT continue "there was a mouse called Vom. " in three ways, with two seeds each: always choosing the most probable character, sampling from a nucleus of 0.9, and at a temperature of 2. A line break, which ends a tale, is shown as |. Before you run the cell, guess which way gives the same text twice.
 
 
 # %%
@@ -326,7 +384,6 @@ def at_temperature_2(logits):  # V
     return (logits / 2).softmax(-1)
 
 
-# %%
 prompt = "\nthere was a mouse called Vom. "  # a line break first, as in training
 for adjust in (most_probable, from_nucleus, at_temperature_2):
     print(adjust.__name__)
@@ -387,7 +444,7 @@ class CachedGPT(GPT):
         if caches[0]:  # not in the first call
             start = caches[0]["k"].shape[2]  # layer 0's keys: B H start d
         end = start + ids.shape[1]
-        x = self.embedding(ids) * self.D**0.5 + self.P[start:end]  # B T D
+        x = self.embedding(ids) * self.scale + self.P[start:end]  # B T D
         mask = torch.ones(end, end, dtype=torch.bool, device=ids.device).tril()  # S S
         mask = mask[start:]  # T S; new: only the rows of the new characters
         for layer, cache in zip(self.layers, caches, strict=True):  # new: caches
@@ -579,7 +636,7 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 #
 # | here | in papers | in PyTorch or Hugging Face's `transformers` |
 # | --- | --- | --- |
-# | `GPT` | decoder-only Transformer | `GPT2LMHeadModel`: learned positions, GELU, no √D |
+# | `GPT2` | decoder-only Transformer | `GPT2LMHeadModel` |
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
 # | `mask[start:]` | causal mask | without a cache `is_causal=True` (row t sees columns 0 to t); with or without one `causal_lower_right` |
