@@ -173,7 +173,7 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # %% [markdown]
 # The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
 #
-# Apart from dropout, GPT-2 (Radford et al., 2019) differs from our class in three ways: it learns its position vectors, omits √D and replaces `relu` with a smooth function, GELU (as in exercise [`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does it have? On the device `meta`, tensors have shapes but no data.
+# Apart from dropout, GPT-2 (Radford et al., 2019) differs from our class in three ways: it learns its position vectors, omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does it have? On the device `meta`, tensors have shapes but no data.
 
 
 # %% tags=["nbval-check-output"]
@@ -201,7 +201,7 @@ for name, part in parts.items():  # 4 bytes for each number in float32
 # %% [markdown]
 # Both classes have 124,439,808 parameters. Almost a third of them are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB.
 #
-# Do they also compute the same logits? We copy the parameters of a small `GPT2LMHeadModel` into our class. Their names differ: our `layers.0.feed_forward.f.W_1.weight` is called `h.0.mlp.c_fc.weight` there. The matrices within layers are transposed, and `c_attn` contains those for queries, keys and values side by side.
+# Do they compute the same logits? We copy the parameters of a small `GPT2LMHeadModel` into our class. Our `layers.0.feed_forward.f.W_1.weight` is called `h.0.mlp.c_fc.weight` there, matrices within layers are transposed, and `c_attn` contains those for queries, keys and values side by side.
 
 
 # %%
@@ -235,6 +235,7 @@ for weights in gpt2.parameters():
 # for the trained weights: gpt2 = GPT2LMHeadModel.from_pretrained("gpt2")
 gpt2.eval()  # turns dropout off
 copied = GPT2(gpt2.config)
+# gpt2.transformer is the model without the readout, which shares E
 copied.load_state_dict(translated(gpt2.transformer.state_dict()))
 tokens = torch.randint(small.vocab_size, (2, 10))  # B T
 with torch.no_grad():
