@@ -228,7 +228,7 @@ class Switch(nn.Module):
 # %% [markdown]
 # ## Will every expert be used?
 #
-# An expert that is never chosen learns nothing. To see whether this happens, we give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a vector of 8 + 64 entries that encodes a language and a word: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
+# An expert that is never chosen learns nothing. To see whether this happens, we give a switch a task with many rules: eight languages and 64 words, where each language has its own translation of each word. Here, a token is a vector of 8 + 64 entries: a 1 for the language, a 1 for the word and 0s elsewhere. Work out where the 1s for language 6 and word 13 are.
 
 # %% tags=["nbval-check-output"]
 task = dictionaries(0, languages=8)

@@ -201,7 +201,7 @@ for name, part in parts.items():  # 4 bytes for each number in float32
 # %% [markdown]
 # Both classes have 124,439,808 parameters. Almost a third of them are in E, which the embedding and the readout share: a separate matrix for the readout would take another 154 MB.
 #
-# Do they also compute the same logits? We copy the parameters of a small `GPT2LMHeadModel` into our class. Their names differ: our `layers.0.feed_forward.f.W_1.weight` is called `h.0.mlp.c_fc.weight` there. The matrices within layers are transposed, and `c_attn` contains those for queries, keys and values side by side.
+# Do they compute the same logits? We copy the parameters of a small `GPT2LMHeadModel` into our class. Our `layers.0.feed_forward.f.W_1.weight` is called `h.0.mlp.c_fc.weight` there, matrices within layers are transposed, and `c_attn` contains those for queries, keys and values side by side.
 
 
 # %%
