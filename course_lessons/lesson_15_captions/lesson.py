@@ -513,7 +513,7 @@ columns = ["no penalty", "penalty"]
 table(rows, columns, corner="names right, object emptied", digits=2)
 
 # %% [markdown]
-# With the cell of the object emptied everywhere, hardly any names are correct, so a name depends on its object even if its map does not show the object. Without the penalty, the names depend on the look for the name. With it, they depend on the look one word earlier and hardly use the look for the name. The gates agree: with the penalty, the gate lets through only about a quarter of the look for a name on average.
+# With the cell of the object emptied everywhere, hardly any names are correct, so a name depends on its object even if its map does not show it. Without the penalty, the names depend on the look for the name. With it, they depend on the look one word earlier and hardly use the look for the name. The gates agree: with the penalty, the gate lets through only about a quarter of the look for a name on average.
 #
 # One look at an object satisfies the penalty, whereas a second one would cost $(1 - 2)^2 = 1$. But the penalty does not say for which word the captioner should look. Is it the same word in other training runs? We have trained five more captioners with the penalty and five without it. What share of the correct names is lost without the object?
 
@@ -525,9 +525,9 @@ figures.names_by_seed()
 #
 # ## Photographs
 #
-# Before a long training run on photographs, it is worth checking that the whole pipeline can learn a handful of them by heart. We do this with eight photographs, each with a caption.
+# Before a long training run, it is worth checking that the whole pipeline can learn a handful of them by heart. We do this with eight photographs, each with a caption.
 #
-# `preprocess` crops a photograph to a square, resizes it and scales its pixels as EfficientNet-Lite0, a network pretrained on ImageNet, expects them. From such `pixels`, it computes 7 × 7 annotations of dimension 1,280. The course stores those of our photographs.
+# `preprocess` crops a photograph to a square, resizes it and scales its pixels as EfficientNet-Lite0, a network pretrained on ImageNet, expects them. From these `pixels`, the network computes 7 × 7 annotations of dimension 1,280. The course stores those of our photographs.
 
 
 # %%
@@ -543,19 +543,19 @@ def preprocess(image):  # Y X 3, from 0 to 255
 
 
 pixels = preprocess(torch.tensor(load_sample_image("china.jpg")))
+# annotations = network.extract_features(pixels).flatten(2).mT  # stored beforehand
 known, others = load_photographs()
 known_annotations = F.layer_norm(known.annotations, (1280,))  # B L E
 print("pixels     ", *pixels.shape)
 print("annotations", *known_annotations.shape)
 
 # %% [markdown]
-# As in lesson 05, the captions become rows of word numbers, padded to the same length. Our `Captioner` then trains on all eight photographs at once, with dropout (lesson 13) on the annotations.
+# As in lesson 05, the captions become rows of word numbers. Our `Captioner` then trains on all eight photographs at once, with dropout (lesson 13) on the annotations.
 
 # %%
 sentences = [caption.split() for caption in CAPTIONS.values()]
 vocabulary = ["PAD", "BOS", "EOS"]  # their numbers are 0, 1 and 2
-for words in sentences:
-    vocabulary += [word for word in words if word not in vocabulary]
+vocabulary += sorted(set(" ".join(CAPTIONS.values()).split()))
 number_of = {word: number for number, word in enumerate(vocabulary)}
 numbered = []
 for words in sentences:
@@ -588,7 +588,7 @@ def captions_of(annotations):  # B L E
 figures.show_captioned(known, captions_of(known_annotations))
 
 # %% [markdown]
-# All eight captions come out word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup, each with the mean colour of its photograph, and compute the annotations anew. The fourth photograph is new to the captioner. Which captions will change?
+# All eight captions come out word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and have the annotations computed anew. The fourth photograph, whose pixels we prepared, is new to the captioner. Which captions will change?
 
 # %%
 other_annotations = F.layer_norm(others.annotations, (1280,))  # B L E
@@ -597,7 +597,7 @@ words, weights = write(photo_model, known_annotations[[0]], vocabulary)
 figures.show_photo_maps(known.images[0], words, weights)
 
 # %% [markdown]
-# None of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, where an explanation should point, and yet the captioner writes "spoon" with the spoon covered. For a photograph that it knows by heart, the rest of the picture is enough. About the new photograph, it writes nonsense.
+# None of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, and yet the captioner writes "spoon" with the spoon covered. For a photograph that it knows by heart, the rest of the picture is enough. About the new photograph, it writes nonsense.
 #
 # The check therefore shows that the pipeline works but not that the words describe the picture. For this, cups must also occur without spoons, as in MS COCO with its 118,000 training photographs and five captions for each. The code stays the same; training takes hours on a GPU.
 #
