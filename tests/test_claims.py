@@ -905,7 +905,7 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("15", "All eight captions come out word for word, so the pipeline works.")
+@claim("15", "The captioner writes all eight captions word for word, so the pipeline works.")
 def _(numbers):
     return all(numbers(f"columns: {caption}.") == [] for caption in CAPTIONS.values())
 

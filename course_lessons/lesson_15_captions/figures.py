@@ -11,6 +11,7 @@ import torch
 from matplotlib.colors import ListedColormap
 
 from course_utils.data import measured
+from course_utils.data.photographs import NEW_BY, NEW_TITLE
 from course_utils.data.scenes import RELATIONS, WORDS
 from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
@@ -156,6 +157,8 @@ def show_captioned(photos, captions):
         ax.imshow(image.numpy())
         ax.set(xticks=[], yticks=[], title=title)
         ax.set_xlabel(textwrap.fill(caption, 26), fontsize=10)
+        if title == NEW_TITLE:
+            ax.set_ylabel(f"by {NEW_BY}", fontsize=7)
 
 
 def show_photo_maps(image, words, weights):

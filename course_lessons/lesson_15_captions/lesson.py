@@ -525,9 +525,9 @@ figures.names_by_seed()
 #
 # ## Photographs
 #
-# Before a long training run, it is worth checking that the whole pipeline can learn a handful of them by heart. We do this with eight photographs, each with a caption.
+# Before a long training run, check that the whole pipeline can learn a few examples by heart. Ours are eight photographs, each with a caption.
 #
-# `preprocess` crops a photograph to a square, resizes it and scales its pixels as EfficientNet-Lite0, a network pretrained on ImageNet, expects them. From these `pixels`, the network computes 7 × 7 annotations of dimension 1,280. The course stores those of our photographs.
+# `preprocess` crops a photograph to a square, resizes it and scales its pixels as EfficientNet-Lite0, a network pretrained on ImageNet, expects them. From these `pixels`, the network computes 7 × 7 annotations of dimension 1,280.
 
 
 # %%
@@ -550,7 +550,7 @@ print("pixels     ", *pixels.shape)
 print("annotations", *known_annotations.shape)
 
 # %% [markdown]
-# As in lesson 05, the captions become rows of word numbers. Our `Captioner` then trains on all eight photographs at once, with dropout (lesson 13) on the annotations.
+# As in lesson 05, the captions become rows of word numbers. Our `Captioner` trains on all eight photographs at once, with dropout (lesson 13) on the annotations. How many captions will it then write correctly?
 
 # %%
 sentences = [caption.split() for caption in CAPTIONS.values()]
@@ -588,7 +588,7 @@ def captions_of(annotations):  # B L E
 figures.show_captioned(known, captions_of(known_annotations))
 
 # %% [markdown]
-# All eight captions come out word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and have the annotations computed anew. The fourth photograph, whose pixels we prepared, is new to the captioner. Which captions will change?
+# The captioner writes all eight captions word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and have the annotations computed anew. The fourth photograph, prepared above, is new to the captioner. Which captions will change?
 
 # %%
 other_annotations = F.layer_norm(others.annotations, (1280,))  # B L E
@@ -599,17 +599,17 @@ figures.show_photo_maps(known.images[0], words, weights)
 # %% [markdown]
 # None of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, and yet the captioner writes "spoon" with the spoon covered. For a photograph that it knows by heart, the rest of the picture is enough. About the new photograph, it writes nonsense.
 #
-# The check therefore shows that the pipeline works but not that the words describe the picture. For this, cups must also occur without spoons, as in MS COCO with its 118,000 training photographs and five captions for each. The code stays the same; training takes hours on a GPU.
+# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in MS COCO with its 118,000 training photographs and five captions for each. The code stays the same; training takes hours on a GPU.
 #
 # ## Which part of the picture does this word describe?
 #
-# A word describes the part of the picture that, when changed on its own, changes the word. For a name, this part is the named object, and for a relation, it is both objects.
+# A word describes the part of the picture that, when changed on its own, changes the word. For a name in our scenes, this part is the named object, and for a relation, it is both objects.
 #
 # The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore miss the right part, or point to it although the word does not depend on it. To know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
 #
-# The table shows how to get annotations from `pixels` with a library. The network that computes them is frozen, at least at first. A captioner trained on COCO writes by beam search (lesson 07), and BLEU compares its caption with all five.
+# The table shows how to get annotations from `pixels` with a library, whose own preprocessing (`AutoImageProcessor` in `transformers`) replaces ours. The network that computes them is frozen, at least at first. A captioner trained on COCO writes by beam search (lesson 07), and BLEU compares its caption with all five.
 #
 # Flamingo attends to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads picture parts like words (Liu et al., 2023).
 #

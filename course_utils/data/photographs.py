@@ -25,7 +25,8 @@ COVERED = {  # a photograph, and the corners of a rectangle in it: left, top, ri
     "camera": ("photographer", (106, 50, 152, 88)),
     "cup": ("coffee", (32, 4, 176, 132)),
 }
-NEW = "china.jpg"  # of scikit-learn, which has the photograph
+NEW, NEW_BY = "china.jpg", "danielbuechele, CC BY 2.0, cropped"  # a photograph that scikit-learn has
+NEW_TITLE = "a new photograph"
 
 
 class Photographs(NamedTuple):
@@ -62,7 +63,7 @@ def other_pixels() -> dict[str, Tensor]:
         pixels = known[name].clone()
         pixels[:, :, top:bottom, left:right] = pixels.mean((2, 3), keepdim=True)
         others[f"{part} covered"] = pixels
-    return others | {"a new photograph": preprocess(torch.tensor(load_sample_image(NEW)))}
+    return others | {NEW_TITLE: preprocess(torch.tensor(load_sample_image(NEW)))}
 
 
 def load_photographs() -> tuple[Photographs, Photographs]:
