@@ -3,17 +3,20 @@
 Shape letters: N scenes, T words, L cells.
 """
 
+import math
+import textwrap
+
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.colors import ListedColormap
 
-from course_utils.data import measured, photograph
+from course_utils.data import measured
+from course_utils.data.photographs import NEW_BY, NEW_TITLE
 from course_utils.data.scenes import RELATIONS, WORDS
 from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
 from course_utils.figures.tables import table
 
-BELOW = "#2f6fb0"  # of what is below 0 in a picture
 MAPS = (  # what the page's captioner writes about scene 2, and its weights for each word in percent, cell by cell
     ("a", "11 25 1 2 0 7 2 3 2 0 7 3 2 1 0 7 3 3 2 2 7 4 3 2 0"),
     ("five", "0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0"),
@@ -110,13 +113,6 @@ def by_seed(table, value, setup):
     return measured.by_seed(table, value, setup=setup)
 
 
-def with_and_without_looks():
-    """Return a table of five captioners that look and five that get the mean of all cells: shares of right words and captions."""
-    rows = {"with looks": "soft", "the mean of all annotations": "average"}
-    shares = {row: [by_seed("captions", part, setup) for part in ("words", "captions")] for row, setup in rows.items()}
-    return table(shares, ["words right", "whole captions right"], corner="five captioners each", digits=2)
-
-
 def relations_followed(setup):
     """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look for the relation."""
     columns = {"nothing moves": "whole"}
@@ -153,42 +149,34 @@ def _names_lost(setup, where):
     return (1 - by_seed("emptied", where, setup) / by_seed("emptied", "whole", setup)).clamp(min=0)
 
 
-def show_scores_and_losses(photo, scores):
-    """Draw the photograph, and for each of its words the scores, L×2, beside what the logit loses when a square is covered with the mean colour."""
-    lost, _ = photograph.load_losses("mean")
-    whole, *panels = plots.axes(1 + 2 * len(photograph.WORDS), width=2.3, height=2.9)
-    whole.imshow(photo.image.numpy())
-    whole.set(xticks=[], yticks=[], title="the photograph", xlabel="by Rachel Michetti")
-    for k, word in enumerate(photograph.WORDS):
-        _show_cells(photo.image, scores[:, k], f"“{word}”: scores", panels[2 * k])
-        _show_cells(photo.image, lost[:, k], f"“{word}”: logit loses", panels[2 * k + 1])
+def show_captioned(photos, captions):
+    """Draw photographs, at most four in a row, each with its title above it and a caption below it."""
+    rows = math.ceil(len(captions) / 4)
+    _, grid = plt.subplots(rows, 4, figsize=(10.4, 3.3 * rows), squeeze=False)
+    for ax, title, image, caption in zip(grid.flat, photos.titles, photos.images, captions, strict=True):
+        ax.imshow(image.numpy())
+        ax.set(xticks=[], yticks=[], title=title)
+        ax.set_xlabel(textwrap.fill(caption, 26), fontsize=10)
+        if title == NEW_TITLE:
+            ax.set_ylabel(f"by {NEW_BY}", fontsize=7)
 
 
-def changes_of_logit(scores):
-    """Return a table of how a word's logit changes when the square with its largest score is covered, and the square that lowers it most, with two colours."""
-    rows = {}
-    for k, word in enumerate(photograph.WORDS):
-        for fill, colour in (("mean", "mean colour"), ("grey", "grey")):
-            lost, own = (values[:, k] for values in photograph.load_losses(fill))
-            at_score, at_loss = scores[:, k].argmax(), lost.argmax()
-            in_own_score = (own - scores[:, k])[at_loss] / len(scores)  # the logit is a mean over all cells
-            changes = -lost[at_score], -lost[at_loss], in_own_score
-            rows[f"“{word}”, covered with {colour}"] = [change.item() for change in changes]
-    columns = ["square with the largest score", "square that lowers it most", "of this, in the cell's own score"]
-    return table(rows, columns, corner="change of the logit", digits=2)
+def show_photo_maps(image, words, weights):
+    """Draw the weights for each word, T×L, over a pale grey photograph, at most six words in a row."""
+    rows = math.ceil(len(words) / 6)
+    _, grid = plt.subplots(rows, 6, figsize=(10.4, 2.3 * rows), squeeze=False)
+    for ax in grid.flat[len(words) :]:
+        ax.set_visible(False)
+    for ax, word, alpha in zip(grid.flat, words, weights, strict=False):
+        _show_cells(image, alpha, word, ax)
 
 
-def _show_cells(image, values, title, ax):
-    """Draw a number for each of 7×7 cells over a pale grey photograph: orange above 0, blue below, and a frame around the largest."""
-    values = values.view(photograph.GRID, photograph.GRID).numpy()
-    most, end = abs(values).max(), photograph.GRID - 0.5
-    colours = {"cmap": ListedColormap([BELOW, pictures.INK]), "vmin": -most, "vmax": most}
-    ax.imshow(values, alpha=0.8 * abs(values) / most, zorder=2, **colours)
-    grey = 0.35 + 0.65 * image.mean(-1).numpy()
-    ax.imshow(grey, cmap="gray", vmin=0, vmax=1, extent=(-0.5, end, end, -0.5), zorder=1)
-    row, column = divmod(values.argmax().item(), photograph.GRID)
-    ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, color="black", linewidth=1.6, zorder=3))
-    place = f"row {row}, column {column}"
-    ax.set(xticks=range(photograph.GRID), yticks=range(photograph.GRID), title=title)
-    ax.set_xlabel(f"largest {values.max():.2f}: {place}", fontsize=9)
-    ax.tick_params(labelsize=8, length=0)
+def _show_cells(image, weights, title, ax):
+    """Draw a weight for each of 7×7 cells over a photograph, the largest in the strongest colour."""
+    weights = weights.view(7, 7).numpy()
+    ax.imshow(weights, cmap=ListedColormap([pictures.INK]), alpha=0.85 * weights / weights.max(), zorder=2)
+    grey = 0.35 + 0.65 * image.float().mean(-1).numpy() / 255
+    ax.imshow(grey, cmap="gray", vmin=0, vmax=1, extent=(-0.5, 6.5, 6.5, -0.5), zorder=1)
+    row, column = divmod(weights.argmax().item(), 7)
+    ax.set(xticks=[], yticks=[], title=title)
+    ax.set_xlabel(f"largest {weights.max():.2f} at ({row}, {column})", fontsize=8)
