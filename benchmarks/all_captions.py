@@ -1,4 +1,4 @@
-"""Translation through one vector: lesson 05's model on all the captions, of any length, from English to German.
+"""Translation through one vector: lesson 05's model on all captions, of any length, in batches of similar length.
 
     python benchmarks/all_captions.py [--seeds 0 1 2]
 
@@ -24,9 +24,11 @@ def measure(width, hidden, epochs, rate, seed):
     pairs, held_out, test = (lesson.read_pairs(split, longest=1_000) for split in ("train", "val", "test"))
     vocabulary = lesson.build_vocabulary(pairs)
     numbers = {token: number for number, token in enumerate(vocabulary)}
-    lesson.collate.__globals__.update(vocabulary=vocabulary, number_of=numbers)
+    lesson.to_numbers.__globals__.update(vocabulary=vocabulary, number_of=numbers)
     torch.manual_seed(seed)
-    training = DataLoader(pairs, batch_size=64, shuffle=True, collate_fn=lesson.collate)
+    pairs.sort(key=lambda pair: len(pair[1]))  # batches of captions about as long as one another have less padding
+    batches = [pairs[i : i + 64] for i in range(0, len(pairs), 64)]
+    training = DataLoader(batches, batch_size=None, shuffle=True, collate_fn=lesson.collate)
     validation = DataLoader(held_out, batch_size=64, collate_fn=lesson.collate)
     model = lesson.Seq2Seq(len(vocabulary), width, hidden)
     with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # ## Real reviews
 #
-# SST-2 contains sentences from film reviews, labelled as positive (1) or negative (0). A line of its files is a sentence, a tab and the label. If the download fails, the notebook says so and uses generated reviews, and your numbers will differ from ours.
+# SST-2 contains sentences from film reviews, labelled as positive (1) or negative (0). Each line of a file contains a sentence, a tab and the label. If the download fails, the notebook says so and uses generated reviews, and your numbers will differ.
 
 
 # %%
@@ -95,7 +95,7 @@ print(mask)
 #
 # $$f(x_1, \dots, x_S) = \sum_{s=1}^{S} x_s$$
 #
-# We make up seven vectors, one for each entry of the vocabulary, and add up the word vectors of each sentence. Work out both sums on paper.
+# We make up seven vectors, one for each vocabulary entry, and add up the word vectors of each sentence. Work out both sums on paper.
 
 # %%
 vectors = torch.tensor([
@@ -206,7 +206,7 @@ with torch.no_grad():  # copying numbers is not a training step
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# The scores are identical. Training consists of six passes through the reviews, called **epochs**; in each, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end of training, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch, and which of five weight decays is best for reviews that are not used for training?
+# Training consists of six passes through the reviews, called **epochs**; in each, the reviews are shuffled and split into batches of 128. The optimizer AdamW determines how much each weight changes. Two of its settings matter here: the **learning rate** scales the steps and decays to 0 by the end of training, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch, and which of five weight decays is best for reviews that are not used for training?
 
 
 # %%
@@ -260,7 +260,7 @@ for decay in (0.03, 0.3, 1.0, 3.0, 10.0):
     print(f"weight decay {decay:5}: validation reviews right {right:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual: in our 330 steps, AdamW's default of 0.01 would shrink a weight by less than 2%. Of the five values, it does best on SST-2's **validation** reviews. To avoid leakage, these are used neither for training nor for the vocabulary. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
+# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual because training is short: in 330 steps, AdamW's default of 0.01 would shrink a weight by less than 2%. Of the five values, 3.0 does best on SST-2's **validation** reviews. To avoid leakage, these are used neither for training nor for the vocabulary. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
 #
 # We now train five such models with different seeds, which determine all random choices.
 
@@ -430,7 +430,7 @@ test_parts = [part.to(device) for part in (test_ids, test_mask, test_labels)]
 print(f"test reviews right: {correct(classifier, *test_parts).float().mean():.3f}")
 
 # %% [markdown]
-# The training loss keeps falling, but the validation loss is lowest after epoch 3 and then rises: the model goes on to learn its training reviews by heart. With the weights of epoch 3, loaded from the file, the model gets slightly fewer test reviews right than the models above.
+# The training loss keeps falling, but the validation loss is lowest after epoch 3 and then rises: the model goes on to learn its training reviews by heart. With the weights of epoch 3, the model gets slightly fewer test reviews right than the models above.
 #
 # Which sentences will it get wrong?
 
@@ -497,7 +497,7 @@ negated = toy_test.negated.float().mean().item()
 print(f"{negated:.4f} of the test reviews contain a negation")
 
 # %% [markdown]
-# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a positive review. Move the three sliders: how many of the four cases can you get right?
+# Suppose that a good word adds $g$ to the score, a bad word $h$ and "not" $n$, and that a score above 0 means a positive review. Move the sliders: how many of the four cases can you get right?
 
 
 # %%

@@ -467,7 +467,9 @@ validation_pairs = read_pairs("val")  # captions of other photos
 test_pairs = read_pairs("test")
 sizes = map(len, (training_pairs, validation_pairs, test_pairs))
 print("pairs for training, validation and testing:", *sizes)
-print("the first:", training_pairs[0])
+english, german = training_pairs[0]
+print(english)
+print(german)
 
 # %% [markdown]
 # As in lesson 01, a vocabulary numbers the tokens of both languages; a token that occurs fewer than three times becomes UNK, for unknown. A `DataLoader` hands 64 pairs at a time to `collate`, which numbers the tokens and calls `make_batch`.
@@ -496,7 +498,6 @@ UNK = 3
 vocabulary = build_vocabulary(training_pairs)
 number_of = {token: number for number, token in enumerate(vocabulary)}
 print("tokens in the vocabulary:", len(vocabulary))
-_, german = training_pairs[0]
 print(" ".join(german), "→", to_numbers(german))
 
 
