@@ -173,7 +173,7 @@ figures.batch_in_words(pairs.words, source, given, wanted)
 #
 # Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of dimension D for each word, and `nn.Linear` turns a state of dimension H into V numbers. `__init__` creates these parts, and `forward` runs when we call `model(source, given)`.
 #
-# As you read the code, ask yourself why `encode` does not use the state at the last position, `states[:, -1]`.
+# Why does `encode` not use the state at the last position, `states[:, -1]`?
 
 
 # %%
@@ -206,7 +206,7 @@ class Seq2Seq(nn.Module):
 #
 # ## The loss
 #
-# Before we can train the model, we need a loss. At each position, the model gives every word in the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ for the right word, averaged over all the words in the batch. EOS counts as a word; padding does not.
+# At each position, the model gives every word in the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ for the right word, averaged over all the words in the batch. EOS counts as a word; padding does not.
 #
 # Such a loss is measured in **nats**, the unit that goes with the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are all about equally probable. What will the loss be, in nats per word?
 
@@ -324,7 +324,7 @@ for sentence in ("boy called girls", "the dog called girls"):
     print("    model:", *translate(model, [sentence]))
 
 # %% [markdown]
-# The model translates this sentence and a second one correctly.
+# The model translates both sentences correctly.
 #
 # ## How long can a sentence be?
 #
@@ -594,7 +594,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# On this scale, our model's score of about 6 is low. But translations of other captions score only about 1, so most of the score comes from what the vectors carry of their own captions.
+# On this scale, our model's score of about 6 is low. But translations of other captions score only about 1, so most of the score comes from what the vectors carry of their own captions. The same functions train a larger model on all 29,000 captions, of any length: after three epochs, six minutes on one core, its BLEU on all test captions was [10.9](../docs/measurements.md#what-gets-through-one-vector).
 #
 # ## Can one vector hold a sentence?
 #
