@@ -91,14 +91,21 @@ def _append(path, rows):
 
 
 def page(name, **known) -> SimpleNamespace:
-    """Return what a lesson's page, such as "12_transformer", defines, its classes and functions; they also know what is given by name."""
+    """Return what a lesson's page, such as "12_transformer", defines: classes, functions and constants such as PAD; they also know what is given by name."""
     path = Path(__file__).parents[1] / source_of("notebooks", name)
     kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    tree.body = [node for node in tree.body if isinstance(node, kinds)]
+    tree.body = [node for node in tree.body if isinstance(node, kinds) or _is_constant(node)]
     found = dict(known)
     exec(compile(tree, path.name, "exec"), found)
     return SimpleNamespace(**found)
+
+
+def _is_constant(node):
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
+            return name.isupper() and len(name) > 1
+    return False
 
 
 def timed(function, *arguments, **more):

@@ -63,7 +63,7 @@ def _(numbers):
     return losses == sorted(losses, reverse=True)
 
 
-@claim("01", "of the five values, it does best on SST-2's **validation** reviews")
+@claim("01", "Of the five values, 3.0 does best on SST-2's **validation** reviews")
 def _(numbers):
     right = {decay: numbers(f"weight decay {decay:>5}: ")[0] for decay in ("0.03", "0.3", "1.0", "3.0", "10.0")}
     return max(right, key=right.get) == "3.0"
@@ -82,9 +82,12 @@ def _(numbers):
     return falling and min(validation) == validation[3] and validation[3:] == sorted(validation[3:])
 
 
-@claim("01", "With these weights, the model gets slightly fewer test reviews right than the models above.")
+@claim(
+    "01",
+    "With the weights of epoch 3, the model gets slightly fewer test reviews right than the models above.",
+)
 def _(numbers):
-    return 0.77 < numbers("test reviews right: ")[0] < numbers("SST-2 test: ")[1]
+    return 0.77 < numbers("test reviews right: ")[0] < numbers("test set: ")[1]
 
 
 @claim("01", 'The model judges the first three sentences correctly and the last two, with "not", wrongly.')

@@ -5,6 +5,7 @@ Only the tests of SST-2 itself need its files.
 """
 
 import contextlib
+import gzip
 import hashlib
 import os
 import re
@@ -28,15 +29,14 @@ from course_utils.data.download import DataError, fetch, where
 from course_utils.data.generated_reviews import (
     NEGATIVE,
     POSITIVE,
-    GeneratedReviews,
     contrast_pairs,
     four_cases,
     generate_reviews,
 )
-from course_utils.data.loading import load_captions, load_reviews
+from course_utils.data.loading import caption_files, load_captions, review_file
 from course_utils.data.multi30k import MULTI30K_SPLITS
 from course_utils.data.pairs import Pairs
-from course_utils.data.reviews import NEGATIONS
+from course_utils.data.reviews import NEGATIONS, holds_negation
 from course_utils.data.small_world import truth
 from course_utils.data.sst2 import SPLITS, load_sst2
 
@@ -115,12 +115,14 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    loading._load_sst2.cache_clear()
     loading._load_captions.cache_clear()
+    loading._review_files.cache_clear()
+    loading._caption_files.cache_clear()
     download._temporary_folder.cache_clear()
     yield
-    loading._load_sst2.cache_clear()
     loading._load_captions.cache_clear()
+    loading._review_files.cache_clear()
+    loading._caption_files.cache_clear()
     download._temporary_folder.cache_clear()
 
 
@@ -324,12 +326,10 @@ def test_load_sst2_reads_rows(monkeypatch, tmp_path):
     assert len(reviews) == 2 and "SST-2" in reviews.name
 
 
-@pytest.mark.parametrize("load", [load_sst2, load_reviews])
-def test_an_unknown_split_or_data_set_is_refused(load):
+@pytest.mark.parametrize("load", [load_sst2, review_file])
+def test_an_unknown_split_is_refused(load):
     with pytest.raises(CourseError, match="split must be one of train, dev, test, not 'validation'"):
         load("validation")
-    with pytest.raises(CourseError, match="prefer must be sst2 or generated, not 'imdb'"):
-        load_reviews("train", prefer="imdb")
 
 
 def fake_sst2(monkeypatch, folder: Path, splits=SPLITS, content=b"good fun\t1"):
@@ -342,18 +342,12 @@ def fake_sst2(monkeypatch, folder: Path, splits=SPLITS, content=b"good fun\t1"):
         (folder / "sst2" / f"{split}.tsv").write_bytes(content)
 
 
-def test_load_reviews_takes_sst2_where_it_is(monkeypatch, tmp_path, capsys):
+def test_review_file_is_sst2_where_it_is(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path)
-    reviews = load_reviews("test")
-    assert reviews.sentences == [["good", "fun"]]
+    assert review_file("test") == tmp_path / "sst2" / "test.tsv"
+    (tmp_path / "sst2" / "dev.tsv").unlink()  # the world stays the same, whatever happens
+    assert review_file("train") == tmp_path / "sst2" / "train.tsv"
     assert capsys.readouterr().out == ""
-    reviews.sentences[0].clear()
-    reviews.labels.zero_()
-    (tmp_path / "sst2" / "test.tsv").unlink()  # the world stays the same, whatever happens
-    again = load_reviews("test")
-    assert again.sentences == [["good", "fun"]]
-    assert again.labels.tolist() == [1]
-    assert isinstance(load_reviews("dev", prefer="generated"), GeneratedReviews)
 
 
 def test_load_captions_falls_back_on_a_toy_language_and_says_so(monkeypatch, capsys):
@@ -376,21 +370,41 @@ def test_load_captions_falls_back_on_a_toy_language_and_says_so(monkeypatch, cap
         load_captions("train")
 
 
-def test_load_reviews_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
+def lines_of(path):
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [line.rstrip("\n") for line in lines]
+
+
+def test_caption_files_fall_back_on_a_toy_language_and_say_so(monkeypatch, capsys):
+    for split in ("train", "val", "test"):
+        english, german = caption_files(split)
+        toys = load_captions(split)
+        assert lines_of(english) == toys.sources and lines_of(german) == toys.targets
+    assert capsys.readouterr().out.count("toy language") == 2  # once for the files, once for the captions
+    with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
+        caption_files("dev")
+    loading._caption_files.cache_clear()
+    monkeypatch.setenv("COURSE_REAL_DATA", "1")
+    with pytest.raises(DataError):
+        caption_files("train")
+
+
+def test_review_file_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     fake_sst2(monkeypatch, tmp_path, splits=("train", "dev"))
-    found = {split: load_reviews(split) for split in SPLITS}
-    assert {split: len(one) for split, one in found.items()} == {"train": 6920, "dev": 872, "test": 1821}
-    assert all(isinstance(one, GeneratedReviews) for one in found.values())
-    assert abs(found["train"].negated.float().mean() - 0.22) < 0.02
-    assert found["test"].sentences != found["train"].sentences[:1821]
+    texts = {split: review_file(split).read_text(encoding="utf-8").split("\n") for split in SPLITS}
+    assert {split: len(lines) for split, lines in texts.items()} == {"train": 6920, "dev": 872, "test": 1821}
+    assert texts["test"] != texts["train"][:1821]
+    rows = [line.split("\t") for line in texts["train"]]
+    assert {label for _, label in rows} == {"0", "1"}
+    assert abs(holds_negation([words.split(" ") for words, _ in rows]).float().mean() - 0.22) < 0.02
     said = capsys.readouterr().out
     assert said.count("\n") == 1
     assert "generated reviews" in said
     assert "COURSE_DATA_MIRROR" in said
     monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
-    loading._load_sst2.cache_clear()
+    loading._review_files.cache_clear()
     with pytest.raises(DataError):
-        load_reviews("train")
+        review_file("train")
 
 
 REAL_REGISTRY = download.REGISTRY
@@ -411,7 +425,7 @@ def test_the_registry_names_files_at_a_fixed_commit():
 
 @pytest.mark.parametrize(("split", "size", "positive"), [("train", 6920, 3610), ("dev", 872, 444), ("test", 1821, 909)])
 def test_sst2_has_its_known_sizes_labels_and_negations(real_data, split, size, positive):
-    reviews = load_reviews(split)
+    reviews = load_sst2(split)
     assert reviews.name == f"SST-2 {split}"
     assert len(reviews) == len(reviews.labels) == len(reviews.negated) == size
     assert reviews.labels.sum() == positive

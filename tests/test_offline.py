@@ -12,13 +12,12 @@ import sampling
 from repository import ROOT
 
 from course_utils.base.paths import name_of
-from course_utils.data.loading import load_reviews
-from course_utils.models.sentiment import build_vocabulary
+from course_utils.data.generated_reviews import generate_reviews
 
 WITH_DATA = [
     path
     for path in sorted(ROOT.glob("course_lessons/*/lesson.py"))
-    if re.search("load_reviews|load_captions|file_or_stand_in", path.read_text(encoding="utf-8"))
+    if re.search("review_file|caption_files|load_captions|file_or_stand_in", path.read_text(encoding="utf-8"))
 ]
 
 
@@ -28,8 +27,8 @@ def test_lesson_01_asks_about_words_it_can_draw_without_data():
         (ROOT / "course_lessons/lesson_01_bag_of_words/lesson.py").read_text(encoding="utf-8"),
     )
     words = re.findall(r'"(\w+)"', asked)
-    vocabulary = build_vocabulary(load_reviews("train", prefer="generated").sentences)
-    assert len(words) == 3 and set(words) <= set(vocabulary)
+    found = {word for sentence in generate_reviews(2_000, seed=1).sentences for word in sentence}
+    assert len(words) == 3 and set(words) <= found
 
 
 @pytest.mark.parametrize("lesson", sampling.usually(WITH_DATA, 1), ids=name_of)

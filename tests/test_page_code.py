@@ -8,10 +8,12 @@ from script_loader import program
 
 from course_utils.data.generated_reviews import generate_reviews
 from course_utils.data.lookups import lookups, read
+from course_utils.data.multi30k import load_multi30k
 from course_utils.data.photographs import load_photographs, preprocess
 from course_utils.data.recall import recall_at_distance
 from course_utils.data.scenes import scenes, things
 from course_utils.data.sequences import GIVEN, WANTED, copy
+from course_utils.data.sst2 import load_sst2
 from course_utils.data.stories import stories
 from course_utils.models import (
     captions,
@@ -57,6 +59,13 @@ def test_lesson_01_holds_the_sum_of_words_and_its_training():
     for width in (4, 16):
         assert trained(shown, shown.SumOfWords, width=width) == trained(sentiment, sentiment.SumOfWords, width=width)
     assert shown.build_vocabulary(REVIEWS, 2) == sentiment.build_vocabulary(REVIEWS, 2)
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_lesson_01_reads_reviews_as_the_package_does(split, real_data):
+    sentences, labels = page("01_bag_of_words").read_reviews(split)
+    expected = load_sst2(split)
+    assert sentences == expected.sentences and torch.equal(labels, expected.labels)
 
 
 def test_lesson_02_draws_the_courses_reviews():
@@ -153,6 +162,16 @@ def test_lessons_05_and_12_hold_batches(name, targets):
     shown, ours = page(name).make_batch(sources, targets), seq2seq.make_batch(sources, targets)
     for found, expected in zip(shown, ours, strict=True):
         assert found.dtype == expected.dtype and torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("split", ["train", "val", "test_2016_flickr"])
+def test_lesson_05_reads_captions_as_the_package_does(split, real_data):
+    shown, expected = page("05_seq2seq"), load_multi30k(split)
+    both = zip(expected.sources, expected.targets, strict=True)
+    pairs = [(shown.tokenize(source), shown.tokenize(target)) for source, target in both]
+    of_page = "test" if split == "test_2016_flickr" else split
+    assert shown.read_pairs(of_page, longest=100) == pairs
+    assert shown.read_pairs(of_page) == [pair for pair in pairs if len(pair[0]) <= 10] != []
 
 
 def test_lesson_05_holds_the_share_that_is_right():

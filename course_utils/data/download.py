@@ -1,7 +1,7 @@
 """Where the files of the real data sets come from: a mirror, the cache, or their publisher; always checked.
 
 Here: the registry of files, `fetch`, `where`, and the one exception they raise, `DataError`. Not here:
-what is in the files (`sst2.py`), and what a lesson does without them (`load_reviews` in `loading.py`).
+what is in the files (`sst2.py`), and what a lesson does without them (`loading.py`).
 
 Why a half-written file is never loaded: a download goes to a private folder inside the cache, is checked
 there, and only then renamed into place, which either happens as a whole or not at all, also when two

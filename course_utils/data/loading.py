@@ -1,20 +1,24 @@
-"""`load_reviews` and `load_captions`: real data where they can be had, generated ones everywhere else, so that a lesson always has some.
+"""Real reviews and captions where they can be had, generated ones everywhere else, so that a lesson always has some.
 
-Not here: how either is made (`sst2.py`, `multi30k.py`, `generated_reviews.py`, `small_world.py`), nor how files are downloaded (`download.py`).
+Here: `review_file` and `caption_files`, for a page that reads the files itself, and `load_captions`, which reads them. Not here: how either is made (`sst2.py`, `multi30k.py`, `generated_reviews.py`, `small_world.py`), nor how files are downloaded (`download.py`).
 """
 
+import atexit
 import copy
 import functools
+import gzip
 import os
+import shutil
+import tempfile
+from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.data.download import DataError
+from course_utils.data.download import DataError, fetch
 from course_utils.data.generated_reviews import generate_reviews
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.pairs import Pairs
-from course_utils.data.reviews import Reviews
 from course_utils.data.small_world import small_world
-from course_utils.data.sst2 import SPLITS, load_sst2
+from course_utils.data.sst2 import SPLITS
 
 # The stand-in for SST-2: as many reviews, and about as many of them negated.
 _SIZES_AND_SEEDS = {"train": (6920, 1), "dev": (872, 2), "test": (1821, 3)}
@@ -24,34 +28,66 @@ _CAPTION_SIZES_AND_SEEDS = {"train": (8_000, 1), "val": (300, 2), "test": (300, 
 _CAPTION_SPLITS = {"train": "train", "val": "val", "test": "test_2016_flickr"}
 
 
-def load_reviews(split: str, prefer: str = "sst2") -> Reviews:
-    """Return the train, dev or test split of SST-2, or of generated reviews where SST-2 can't be had.
+def review_file(split: str) -> Path:
+    """Return the file of SST-2's train, dev or test split, or one of generated reviews where SST-2 can't be had.
 
-    The choice is made once per process, for all three splits; `prefer="generated"` makes it here.
-    Raises `CourseError` for another split or preference, never for want of data: but where the environment variable
-    COURSE_REAL_DATA is set, as it is while lessons are built, generated reviews do not stand in (`DataError`).
+    A line is a review: its words with a space between two, a tab, and its label, 1 if positive and 0 if negative.
+    The choice is made once per process, for all three splits. Raises `CourseError` for another split, never for want of
+    data: but where the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, nothing generated
+    stands in (`DataError`).
     """
     if split not in SPLITS:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
-    if prefer not in ("sst2", "generated"):
-        raise CourseError(f"prefer must be sst2 or generated, not {prefer!r}")
-    if prefer == "sst2" and (splits := _load_sst2()):
-        return copy.deepcopy(splits[split])  # so that a lesson may change what it gets
-    size, seed = _SIZES_AND_SEEDS[split]
-    return generate_reviews(size, seed, negation=_NEGATION)
+    return _review_files()[split]
 
 
 @functools.cache
-def _load_sst2() -> dict[str, Reviews] | None:
-    """Load all three splits or none, once, so that no lesson trains in one world and tests in the other."""
-    return _load_all(load_sst2, SPLITS, "SST-2", "generated reviews")
+def _review_files() -> dict[str, Path]:
+    """Return the files of all three splits, once, so that no lesson trains in one world and tests in the other."""
+
+    def file(split):
+        return fetch(f"sst2/{split}.tsv")
+
+    if files := _load_all(file, SPLITS, "SST-2", "generated reviews"):
+        return files
+    folder, files = _temporary_folder(), {}
+    for split, (size, seed) in _SIZES_AND_SEEDS.items():
+        reviews, files[split] = generate_reviews(size, seed, negation=_NEGATION), folder / f"{split}.tsv"
+        rows = zip(reviews.sentences, reviews.labels.tolist(), strict=True)
+        files[split].write_text("\n".join(f"{' '.join(words)}\t{label}" for words, label in rows), encoding="utf-8")
+    return files
+
+
+def caption_files(split: str) -> tuple[Path, Path]:
+    """Return the English and the German file of Multi30k's train, val or 2016 test split, or two of the toy language where it can't be had.
+
+    Each is compressed with gzip; a line of one and the same line of the other are a pair. Chooses and raises as `review_file` does.
+    """
+    if split not in _CAPTION_SPLITS:
+        raise CourseError(f"split must be train, val or test, not {split!r}")
+    return _caption_files()[split]
+
+
+@functools.cache
+def _caption_files() -> dict[str, tuple[Path, Path]]:
+    def both(split):
+        return tuple(fetch(f"multi30k/{_CAPTION_SPLITS[split]}.{language}.gz") for language in ("en", "de"))
+
+    if files := _load_all(both, _CAPTION_SPLITS, "Multi30k", "the toy language"):
+        return files
+    folder, files = _temporary_folder(), {}
+    for split, which in _CAPTION_SIZES_AND_SEEDS.items():
+        world, files[split] = small_world(*which, longest=10), (folder / f"{split}.en.gz", folder / f"{split}.de.gz")
+        for path, texts in zip(files[split], (world.sources, world.targets), strict=True):
+            path.write_bytes(gzip.compress("\n".join(texts).encode()))
+    return files
 
 
 def load_captions(split: str) -> Pairs:
     """Return the train, val or 2016 test split of Multi30k, English and German, or pairs of the toy language where it can't be had.
 
     The choice is made once per process, for all three splits. Raises `CourseError` for another split, and `DataError` as
-    `load_reviews` does.
+    `review_file` does.
     """
     if split not in _CAPTION_SIZES_AND_SEEDS:
         raise CourseError(f"split must be train, val or test, not {split!r}")
@@ -78,3 +114,9 @@ def _load_all(load, splits, real, instead):
             raise
         print(f"Going on with {instead}, until {real} is there and the kernel restarted. {error}")
         return None
+
+
+def _temporary_folder():
+    folder = Path(tempfile.mkdtemp(prefix="attention-course-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,0 +1,48 @@
+"""Translation through one vector: lesson 05's model on all captions, of any length, in batches of similar length.
+
+    python benchmarks/all_captions.py [--seeds 0 1 2]
+
+Fills benchmarks/all_captions.csv: the BLEU on the test set of 2016, with the tokens of the page, and the loss on the validation set.
+"""
+
+import random
+import tempfile
+from pathlib import Path
+
+import sacrebleu
+import torch
+from measuring import fill, jobs, page, read_options, timed
+from torch.utils.data import DataLoader
+
+COLUMNS = "width hidden epochs rate seed pairs parameters loss bleu bleu_of_others cpu_seconds"
+SETTINGS = (128, 256, 3, 0.003)
+
+
+def measure(width, hidden, epochs, rate, seed):
+    """Train the page's model with the page's code; return one row."""
+    lesson = page("05_seq2seq", device="cpu")
+    pairs, held_out, test = (lesson.read_pairs(split, longest=1_000) for split in ("train", "val", "test"))
+    vocabulary = lesson.build_vocabulary(pairs)
+    numbers = {token: number for number, token in enumerate(vocabulary)}
+    lesson.to_numbers.__globals__.update(vocabulary=vocabulary, number_of=numbers)
+    torch.manual_seed(seed)
+    pairs.sort(key=lambda pair: len(pair[1]))  # batches of captions about as long as one another have less padding
+    batches = [pairs[i : i + 64] for i in range(0, len(pairs), 64)]
+    training = DataLoader(batches, batch_size=None, shuffle=True, collate_fn=lesson.collate)
+    validation = DataLoader(held_out, batch_size=64, collate_fn=lesson.collate)
+    model = lesson.Seq2Seq(len(vocabulary), width, hidden)
+    with tempfile.TemporaryDirectory() as folder:
+        _, seconds = timed(lesson.train_epochs, model, training, validation, Path(folder) / "model.pt", epochs, rate)
+    translations = [lesson.to_german(model, " ".join(english), most=40) for english, _ in test]
+    others = random.Random(0).sample(translations, len(translations))
+    references = [[" ".join(german) for _, german in test]]
+    scores = [
+        sacrebleu.corpus_bleu(texts, references, tokenize="none", force=True).score for texts in (translations, others)
+    ]
+    size = sum(parameter.numel() for parameter in model.parameters())
+    return [(len(pairs), size, lesson.evaluate(model, validation), *scores, seconds)]
+
+
+if __name__ == "__main__":
+    options = read_options(__doc__, [0])
+    fill(Path(__file__).with_suffix(".csv"), COLUMNS, jobs([SETTINGS], options.seeds), measure)
