@@ -902,6 +902,20 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
+@claim("15", "five captioners that receive the mean of all annotations instead get hardly any caption right.")
+def _(numbers):
+    looks, *_, mean, _, most = numbers("whole captions right with looks ")
+    return looks > 0.5 and most < 0.1 and mean < 0.1
+
+
+@claim("15", "covering the spoon lowered the probability of")
+def _(numbers):
+    measured = (ROOT / "docs/measurements.md").read_text(encoding="utf-8")
+    row = measured.partition('probability of "spoon", caption given; with the spoon covered')[2].partition("|")[2]
+    given, covered = ([float(each) for each in five.split(",")] for five in row.split(";")[:2])
+    return len(given) == 5 and all(a - b < 0.035 for a, b in zip(given, covered, strict=True))
+
+
 @claim("15", "with the penalty, the gate lets through only about a quarter of the look for a name on average.")
 def _(numbers):
     (for_name, earlier), (plain, _) = numbers("\npenalty: mean gate "), numbers("no penalty: mean gate ")

@@ -113,6 +113,14 @@ def by_seed(table, value, setup):
     return measured.by_seed(table, value, setup=setup)
 
 
+def with_and_without_looks():
+    """Return the shares of whole captions right, of five captioners that look and of five that get the mean of all annotations."""
+    setups = {"with looks": "soft", "with the mean of all annotations": "average"}
+    shares = {name: by_seed("captions", "captions", setup) for name, setup in setups.items()}
+    told = [f"{name} {each.mean():.2f} ({each.min():.2f} to {each.max():.2f})" for name, each in shares.items()]
+    return f"whole captions right {', '.join(told)}"
+
+
 def relations_followed(setup):
     """Return shares of first relations that are right, of five captioners each: with nothing moved, and with the first or the second thing moved everywhere, in earlier looks and the first state, or in the look for the relation."""
     columns = {"nothing moves": "whole"}
