@@ -777,6 +777,24 @@ def _(_):
     return round(bleu, 1) == 27.7 and 5 * small < translator < 6 * small
 
 
+@claim("13", "A quarter each is a few percent off, because the parts differ in their number of words.")
+def _(numbers):
+    return (
+        0.01 < numbers("4 parts, a quarter each")[0] < 0.1 > 1000 * numbers("4 parts, by their share of the words")[0]
+    )
+
+
+@claim("13", "With bfloat16, the gradient changes by less than 1%.")
+def _(numbers):
+    return 0 < numbers("the same in bfloat16")[0] < 0.01
+
+
+@claim("13", "After the same batches, the two losses are about equal.")
+def _(numbers):
+    (theirs, their_words), (ours, our_words) = numbers("Trainer   valid"), numbers("our loop  valid")
+    return abs(theirs - ours) < 0.06 and min(their_words, our_words) > 0.97
+
+
 @claim("13", 'In 16 translations, "trägt" is at the end of its clause, as it must be.')
 def _(numbers):
     return numbers("trägt at the end:")[0] == 16 and len(re.findall("mit Brille schläft", numbers.shown)) == 4
