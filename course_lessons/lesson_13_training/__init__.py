@@ -14,6 +14,6 @@ lesson = Lesson(
         "say what the translation model has learned from its captions",
     ),
     needs="lesson 12: the whole Transformer; lesson 07: BLEU and greedy search",
-    reading=60,
+    reading=70,
     runs="two minutes",
 )
