@@ -598,7 +598,7 @@ words, weights = write(photo_model, known_annotations[[0]], vocabulary)
 figures.show_photo_maps(known.images[0], words, weights)
 
 # %% [markdown]
-# None of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, but so is the map for "cup", and the captioner writes "spoon" even with the spoon covered. In [five runs](../docs/measurements.md#what-glimpses-and-captions-can-do), covering the spoon lowered the probability of "spoon" by at most 0.03. For a photograph learned by heart, the rest of the picture is enough. About the new photograph, it writes nonsense.
+# In our run, none of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, but so is the map for "cup", and the captioner writes "spoon" even with the spoon covered. In [five runs](../docs/measurements.md#what-glimpses-and-captions-can-do), covering the spoon lowered the probability of "spoon" by at most 0.03. For a photograph learned by heart, the rest of the picture is enough. The new photograph gets nonsense.
 #
 # The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in MS COCO with its 118,000 training photographs and five captions for each. The code stays the same; training takes hours on a GPU.
 #
