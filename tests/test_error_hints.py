@@ -157,7 +157,7 @@ def test_a_message_of_pytorchs_is_said_in_other_words(part):
         ("03.attention", [("softmax(-1)", "softMax(-1)")], "did you mean `.softmax`?"),
         ("00.weighted_sum", [("(weights", "(w")], "the exercise's `weights` is called `w` in your function."),
         ("00.weighted_sum", [("(weights", "(ws"), ("weights", "weight")], "the exercise's `weights` is called `ws`"),
-        ("12.sublayer", [("def norm(y)", "def layer(y)")], "no cell that has been run, defines it"),
+        ("12.sublayer", [("def norm(y)", "def layer(y)")], "no cell that was run before, defines it"),
         ("12.encoder_layer", [("if self.norm_first", "if norm_first")], "is there a `self.norm_first`?"),
         ("12.encoder_layer", [("self.norm1(x)", "norm1(x)")], "did you mean `self.norm1`?"),
         ("12.encoder_layer", [("self.norm1(x)", "self.first(x)")], "the parts `self.self_attn`, `self.linear1`, "),
@@ -193,15 +193,15 @@ def test_a_name_that_a_helper_lacks_is_no_renamed_argument():
     space = {}
     exec("def helper(v):\n    return weights @ v\ndef weighted_sum(w, values):\n    return helper(values)", space)
     report = judge_answer(TASKS["00.weighted_sum"], space["weighted_sum"])
-    assert "no cell that has been run, defines it" in str(report)
+    assert "no cell that was run before, defines it" in str(report)
 
 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
         ("return torch.zeros(3)", "write `import torch` at the top of your cell"),
-        ("return reference(weights, values)", "no cell that has been run, defines it"),
-        ("return helper(weights)", "no cell that has been run, defines it"),
+        ("return reference(weights, values)", "no cell that was run before, defines it"),
+        ("return helper(weights)", "no cell that was run before, defines it"),
         ("return lenn(weights)", "did you mean `len`?"),
     ],
 )

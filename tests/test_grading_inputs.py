@@ -373,6 +373,9 @@ def test_a_renamed_function_is_found():
     assert likely_rename(("def softmax(n): ...",), "masked_softmax", ["softmax"]) == ""
     assert likely_rename(("def f(n): ...", "def main(): ..."), "attention", []) == ""
     assert likely_rename((), "attention", []) == ""
+    checked = ("def my_attention(q): ...", 'check("03.attention", my_attention)')
+    assert likely_rename(checked, "catch_wrong_attention", []) == ""
+    assert likely_rename(checked[:1], "catch_wrong_attention", []) == "my_attention"
 
 
 BASE = "def f(a, b=(1, 2)):\n    total = a + b\n    return total * 2"

@@ -221,7 +221,7 @@ def _no_such_name(task, case, failure):
         return f"did you mean `{elsewhere}`?"
     if close := _closest_name(name, BUILT_IN):
         return f"did you mean `{close}`?"
-    return "no earlier line, and no cell that has been run, defines it."
+    return "no earlier line, and no cell that was run before, defines it."
 
 
 def _names_around(failure):

@@ -359,6 +359,8 @@ def _named(value):
 
 CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.(\w{1,80})["']""")
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.""")
+# What a check is given under another name than the task's is an answer already.
+GIVEN = re.compile(r"""\bcheck\(\s*["']\d\d\.\w{1,80}["']\s*,\s*(\w{1,80})\s*[,)]""")
 FUNCTION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})", re.M)
 DEFINED = re.compile(r"[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|[ \t]*(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)")
 # What begins a block whose names are the notebook's own: all but functions and classes.
@@ -511,8 +513,8 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int
 
 
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
-    """Return the function or class in the cells whose name is most like this one, and is no task's; "" if none is."""
-    known = {name, *taken}
+    """Return the function or class in the cells whose name is most like this one, and is no task's answer; "" if none is."""
+    known = {name, *taken, *(given for cell in cells for given in GIVEN.findall(cell))}
     others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in known)
     ratios = {other: _likeness(_spelt(other), _spelt(name)) for other in list(others)[-NAMES:]}
     best = max(ratios, key=ratios.get, default="")
