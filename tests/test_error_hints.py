@@ -43,6 +43,7 @@ SLIPS = {
     'arguments: "dim1"': lambda x: x.transpose(1),
     'argument: "dim0", "dim1"': lambda x: x.transpose(),
     "Dimension out of range": lambda x: x.sum(3),
+    "for dimension 0 with size 0": lambda x: x[x > 9].sort().values[0],
     "is out of bounds for dimension": lambda x: x[7],
     "list index out of range": lambda x: [x][1],
     "too many indices for tensor": lambda x: x[0, 0, 0, 0],

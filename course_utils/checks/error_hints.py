@@ -46,6 +46,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     'arguments: "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
     'argument: "dim0", "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
     "Dimension out of range": "axes are counted from 0, so a tensor with two axes has the axes 0 and 1. -1 is always the last one.",
+    "for dimension 0 with size 0": "the tensor is empty here, for example because nothing fulfilled a condition.",
     "is out of bounds for dimension": "positions are counted from 0, so the last of n is n - 1.",
     "list index out of range": "positions are counted from 0, so the last of n is n - 1.",
     "too many indices for tensor": "the brackets name more axes than the tensor has: print its shape before this line.",

@@ -70,6 +70,7 @@ def _(draw):
     )
     yield Case("8 equal ids, p = 0.3", (torch.full((8,), float(draw.whole(-3, 4))), 0.3), edge=True)
     yield Case("p = 1, which keeps all ids", (draw.distinct(7, -4, 5).float() / 2, 1.0), edge=True)
+    yield Case("41 equal ids, p = 1: rounding leaves their sum just below 1", (torch.zeros(41), 1.0), edge=True)
     yield Case("p = 0.001, which keeps one id", (draw.distinct(7, -4, 5).float() / 2, 0.001), edge=True)
     yield Case("a vocabulary of one id", (draw.numbers(1), 0.4), edge=True)
     yield Case("200 ids", _inputs(draw, 200, 0.5), edge=True)
