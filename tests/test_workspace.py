@@ -1228,7 +1228,7 @@ def test_an_answer_that_its_check_does_not_reach_is_named(clone):
     assert "02.softmax: `softmax` is defined in cell" in said and "move the check below" in said
 
 
-def test_submit_takes_several_lessons_and_counts_cells_as_jupyterlab(clone, capsys):
+def test_submit_takes_lessons_and_counts_cells_as_jupyterlab(clone, capsys):
     def work(cells):
         answered(SOFTMAX)(cells)
         cells.append(code("1x = 2"))

@@ -7,7 +7,6 @@ by the same code as there.
 import ast
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +83,6 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     notebook, clean, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
     original = Place(root, "exercises", name).original
-    elsewhere = {*(_defined_in_texts(clean["cells"]) - _defined_in_prompts(original))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python would say of the learner's code, which is only parsed
         skipped = dict(_no_python(notebook.cells))
@@ -92,7 +90,11 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
         kept = state.read()
         rows = [_row(task, cells, broken, kept.get(task.id, {})) for task in catalogue.by_lesson()[number_of(name)]]
-        remarks = [*notebook.remarks, *skipped.values(), *_remarks(cells, number_of(name), broken, elsewhere, kept)]
+        remarks = [
+            *notebook.remarks,
+            *skipped.values(),
+            *_remarks(cells, number_of(name), broken, notebook.in_texts, kept),
+        ]
     if unsaved := _unsaved(rows):
         ways = (
             f"If they are in another notebook, hand in that one instead of {path.name}."
@@ -155,20 +157,6 @@ def _read(path, name):
             f"{path} holds {holds}, and lesson {number_of(name)} is asked for: name the right lesson or --file."
         )
     return notebook, clean, text
-
-
-def _defined_in_texts(cells):
-    """Count the functions and classes that text cells define."""
-    texts = (cell["source"] or "" for cell in cells if cell["cell_type"] != "code")
-    return Counter(name for text in texts for name in DEFINED.findall(text))
-
-
-def _defined_in_prompts(original):
-    """Count those that the course's own notebook shows, where a task asks what is wrong with one; a damaged notebook shows none."""
-    try:
-        return _defined_in_texts(cells_of(read_own(original)))
-    except Unreadable:
-        return Counter()
 
 
 def _answers_in(path, number):

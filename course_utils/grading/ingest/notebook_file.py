@@ -51,6 +51,7 @@ class Notebook:
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
     requests: tuple[str, ...] = ()  # to look again at a task
     titled: tuple[tuple[str, str], ...] = ()  # (id, text) of the text cells that begin with a heading
+    in_texts: frozenset[str] = frozenset()  # functions and classes in the other text cells; a prompt may show one
 
 
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
@@ -78,7 +79,7 @@ def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebo
     answers, requests = in_words(all_cells)
     lesson = _lesson(plain, cells, known, name)
     remarks += _of_other_lessons(cells, known, lesson)
-    return Notebook(cells, lesson, remarks, answers, requests, tuple(_titled(all_cells)))
+    return Notebook(cells, lesson, remarks, answers, requests, tuple(_titled(all_cells)), _in_texts(all_cells))
 
 
 def read_own(path: Path) -> object:
@@ -332,6 +333,11 @@ def _titled(cells):
         if cell.get("cell_type") == "markdown" and text.startswith("#"):
             name = cell.get("id") or (metadata.get("id") if isinstance(metadata, dict) else None)
             yield name if isinstance(name, str) else "", text
+
+
+def _in_texts(cells):
+    texts = [cell["source"] or "" for cell in cells if cell["cell_type"] != "code"]
+    return frozenset(name for text in texts if not text.startswith("#") for name in FUNCTION.findall(text))
 
 
 def _joined(source, nbformat_3):

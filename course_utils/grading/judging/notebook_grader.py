@@ -293,6 +293,9 @@ class Grader:
         }
         common["note"] = _note(notebook.cells, name, answer.place, checked)
         if answer.state == "missing":
+            if name in notebook.in_texts:
+                message = f"`{name}` is in a text cell, which does not run."
+                return Verdict(task.id, "missing", message=message, **common)
             rename = likely_rename(notebook.cells, name, names_by_lesson()[task.id[:2]])
             message = f"After the notebook has run there is no `{name}`."
             common["note"] = f"Perhaps it was renamed to `{rename}`." if rename else common["note"]
