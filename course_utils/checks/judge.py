@@ -214,8 +214,9 @@ def _broken_properties(task, expected, outcomes, first):
     looked_at.sort(key=lambda each: bool(each[2]))
     sentences = []
     for broken in task.properties:
-        found = ((where, _try_property(broken, case, value)) for case, value, where in looked_at)
-        sentences.append(next((where + sentence for where, sentence in found if sentence), None))
+        found = ((case, where, _try_property(broken, case, value)) for case, value, where in looked_at)
+        told = (sentence if case.name in sentence else where + sentence for case, where, sentence in found if sentence)
+        sentences.append(next(told, None))
     return tuple(filter(None, sentences))
 
 

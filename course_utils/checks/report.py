@@ -91,7 +91,7 @@ class Report:
 
     def _sentences(self):
         """Return the message and, below a diagnosis, what is wrong first; that the input is altered is said once."""
-        if not self._finding or not self.diagnosis:
+        if not self._finding or not self.diagnosis or self._finding.text in self.message:
             return [self.message]
         finding = replace(self._finding, altered="") if self.altered else self._finding
         return [self.message, f"First thing wrong ({self.kind}): {finding.text}"]

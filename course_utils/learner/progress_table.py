@@ -96,7 +96,8 @@ def _what_comes_next(groups):
 
 def _again(rows):
     again = [id for _, id, _, reached, *_ in rows if reached == CHANGED_SINCE]
-    return f"Check {' and '.join(again)} again: changed since. " * bool(again)
+    listed = " and ".join([*[", ".join(again[:-1])] * (len(again) > 1), *again[-1:]])
+    return f"Check {listed} again: changed since. " * bool(again)
 
 
 def _new_things_next(groups, begun):
