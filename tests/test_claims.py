@@ -12,7 +12,7 @@ import pytest
 import torch
 from repository import ROOT
 
-from course_lessons.lesson_15_captions.figures import MAPS
+from course_lessons.lesson_15_captions.figures import MAPS, PHOTO_MAPS
 from course_utils.data.measured import by_seed, measured_at, measured_once
 from course_utils.data.photographs import CAPTIONS, COVERED
 from course_utils.models import variants
@@ -920,9 +920,9 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "five captioners that receive the mean of all annotations instead get hardly any caption right.")
+@claim("15", "five such networks get hardly any caption right.")
 def _(numbers):
-    looks, *_, mean, _, most = numbers("whole captions right with looks ")
+    looks, *_, mean, _, most = numbers("whole captions right: attending before each word ")
     return looks > 0.5 and most < 0.1 and mean < 0.1
 
 
@@ -951,10 +951,19 @@ def _(numbers):
     return all(numbers(caption) == [] for caption in covered)
 
 
-@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl,')
+@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl, but so is the map for "cup",')
 def _(numbers):
-    _, row, column = numbers("“spoon”; columns: largest ")[:3]
-    return row in (4, 5) and column in (3, 4, 5)
+    found = {word: numbers(f"“{word}”; columns: largest ")[:3] for word in ("spoon", "cup")}
+    return all(row in (4, 5) and column in (3, 4, 5) for _, row, column in found.values())
+
+
+@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl, but would the word change without the spoon?')
+def _(numbers):
+    stored = {
+        word: [int(each) / 1000 for each in row.split()] for word, row in PHOTO_MAPS.items()
+    }  # in the first picture
+    later = {word: numbers(f"“{word}”; columns: largest ") for word in stored}
+    return all(abs(max(row) - later[word][0]) < 0.01 and len(row) == 49 for word, row in stored.items())
 
 
 @claim("16", "In our story, each hop finds its fact:")
