@@ -920,10 +920,10 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "five such networks get hardly any caption right.")
+@claim("15", "five such networks get hardly any caption right. Five others get 64% right on average")
 def _(numbers):
     looks, *_, mean, _, most = numbers("whole captions right: attending before each word ")
-    return looks > 0.5 and most < 0.1 and mean < 0.1
+    return abs(looks - 0.64) < 0.006 and most < 0.1 and mean < 0.1
 
 
 @claim("15", "covering the spoon lowered the probability of")
@@ -957,10 +957,10 @@ def _(numbers):
     return all(row in (4, 5) and column in (3, 4, 5) for _, row, column in found.values())
 
 
-@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl, but would the word change without the spoon?')
+@claim("15", 'The maps for "cup" and "spoon" are both strongest around the spoon\'s bowl,')
 def _(numbers):
     stored = {
-        word: [int(each) / 1000 for each in row.split()] for word, row in PHOTO_MAPS.items()
+        word: [float(each) / 1000 for each in row.split()] for word, row in PHOTO_MAPS.items()
     }  # in the first picture
     later = {word: numbers(f"“{word}”; columns: largest ") for word in stored}
     return all(abs(max(row) - later[word][0]) < 0.01 and len(row) == 49 for word, row in stored.items())

@@ -25,7 +25,7 @@ MAPS = (  # what the page's captioner writes about scene 2, and its weights for 
     ("six", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0"),
 )
 PHOTO_MAPS = {  # its weights for two words of the first photograph's caption in thousandths, cell by cell
-    "cup": "0 0 1 1 1 0 0 0 1 2 3 1 1 0 3 2 2 2 2 1 1 19 7 4 3 5 26 4 33 53 34 100 112 115 2 4 24 79 101 103 104 0 0 1 10 23 8 2 0",
+    "cup": "0 0 1 1 1 0 0 0 1 2 3 1 1 0 3 2 2 2 2 1 1 19 7 4 3 5 26 4 33 53 34 100 112 114.8 2 4 24 79 101 103 104 0 0 1 10 23 8 2 0",
     "spoon": "0 0 1 1 1 0 0 0 1 3 4 2 1 0 3 3 3 3 2 1 1 18 8 6 4 7 21 4 35 60 48 91 95 98 2 4 33 88 99 98 91 0 0 1 13 30 10 2 0",
 }
 
@@ -57,15 +57,15 @@ def show_written(image, words, weights, cells):
 def show_finished_captions(seen):
     """Draw what the page's captioners will have written: about a photograph, with the maps of two of the words, and about scene 2."""
     known, _ = load_photographs()
-    _, (ax, *others) = plt.subplots(1, 1 + len(PHOTO_MAPS), figsize=(10.4, 3.3))
+    _, (ax, *others) = plt.subplots(1, 1 + len(PHOTO_MAPS), figsize=(8.4, 2.8))
     ax.imshow(known.images[0].numpy())
-    ax.set(xticks=[], yticks=[], title="a photograph")
+    ax.set(xticks=[], yticks=[], title="learned by heart")
     ax.set_xlabel(textwrap.fill(CAPTIONS[known.titles[0]], 26), fontsize=10)
-    stored = {word: torch.tensor([int(each) for each in row.split()]) / 1000 for word, row in PHOTO_MAPS.items()}
+    stored = {word: torch.tensor([float(each) for each in row.split()]) / 1000 for word, row in PHOTO_MAPS.items()}
     most = max(weights.max() for weights in stored.values())
     for ax, (word, weights) in zip(others, stored.items(), strict=True):
         _show_cells(known.images[0], weights, most, word, ax)
-        ax.set_xlabel(f"strongest colour: {most:.2f}", fontsize=10)
+        ax.set_xlabel(f"strongest colour: {most:.2f}\nequal weights: {1 / len(weights):.2f}", fontsize=9)
     words, percents = zip(*MAPS, strict=True)
     weights = torch.tensor([[int(percent) / 100 for percent in row.split()] for row in percents])  # T L
     show_written(seen.images[2], words, weights, cells_of(seen, 2))

@@ -26,7 +26,7 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network can caption a picture from a single vector, the mean over all parts of the picture, but five such networks get hardly any caption right. Five others attend to the picture anew before each word and get most captions right, so every word comes with its own map of weights. It is tempting to read this map as an explanation, but does it show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
+# A network can caption a picture from a single vector, the mean of the picture's parts, but five such networks get hardly any caption right. Five others get 64% right on average because they attend to the picture anew before each word, so every word comes with its own map of weights. It is tempting to read this map as an explanation, but does it show which part of the picture the word depends on? To find out, we change the pictures and see whether the words change.
 #
 # Here are captions from two networks. The stronger the colour of a cell, the larger its weight for the word above; a dashed outline marks the object to be named.
 
@@ -34,11 +34,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 draw = torch.Generator().manual_seed(0)
 training = scenes(number=3000, draw=draw, most=3)  # at most 3 things
 unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
-print("with up to four objects,", figures.with_and_without_looks())
+print("On pictures of up to four objects,", figures.with_and_without_looks())
 figures.show_finished_captions(unseen)
 
 # %% [markdown]
-# The map for "spoon" is strongest around the spoon's bowl, but would the word change without the spoon? Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
+# The maps for "cup" and "spoon" are both strongest around the spoon's bowl, but do both words depend on the spoon? Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
 #
 # ## A picture and its caption
 #
@@ -531,7 +531,7 @@ figures.names_by_seed()
 #
 # ## Photographs
 #
-# Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs with one caption each. Their file has the form of MS COCO's `captions_train2017.json`, in which 118,287 photographs have 591,753 captions, there called annotations.
+# Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs with captions. Their file has the form of MS COCO's `captions_train2017.json`, in which 118,287 photographs have 591,753 captions, there called annotations.
 #
 # From the `pixels` that `preprocess` returns, ResNet-50 computes 7 × 7 annotations of dimension 2,048, here with random weights.
 
@@ -562,7 +562,7 @@ print("pixels     ", *pixels.shape)
 print("annotations", *computed[1].shape)
 
 # %% [markdown]
-# As in lesson 01, a `Dataset` returns one example, here the annotations of a photograph and the word numbers of a caption, and `collate` a batch. We load annotations of dimension 1,280 by EfficientNet-Lite0, a network pretrained on ImageNet, and train with dropout (lesson 13). How many captions will our `Captioner` then write correctly?
+# As in lesson 01, a `Dataset` returns one example, a photograph's annotations and a caption's word numbers, and `collate` a batch. We load annotations of dimension 1,280 by EfficientNet-Lite0, a network pretrained on ImageNet, and train with dropout (lesson 13). How many captions will our `Captioner` write correctly?
 
 
 # %%
@@ -636,7 +636,7 @@ figures.show_photo_maps(known.images[0], words, weights)
 # %% [markdown]
 # In our run, none of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, but so is the map for "cup", and the captioner writes "spoon" even with the spoon covered. In [five runs](../docs/measurements.md#what-glimpses-and-captions-can-do), covering the spoon lowered the probability of "spoon" by at most 0.03. For a photograph learned by heart, the rest of the picture is enough. The new photograph gets nonsense.
 #
-# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in COCO. The code stays the same; training takes hours on a GPU.
+# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in COCO. The code stays the same, but the annotations take 30 GB and training hours on a GPU.
 #
 # ## Which part of the picture does this word describe?
 #
