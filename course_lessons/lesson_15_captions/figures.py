@@ -24,7 +24,7 @@ MAPS = (  # what the page's captioner writes about scene 2, and its weights for 
     ("a", "4 14 1 3 3 3 2 3 3 2 3 3 3 3 2 3 3 3 4 20 3 3 4 3 2"),
     ("six", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0"),
 )
-PHOTO_MAPS = {  # its weights for two words of the first photograph's caption in thousandths, cell by cell
+PHOTO_MAPS = {  # weights of the captioner of photographs for two words of the first caption, in thousandths, cell by cell
     "cup": "0 0 1 1 1 0 0 0 1 2 3 1 1 0 3 2 2 2 2 1 1 19 7 4 3 5 26 4 33 53 34 100 112 114.8 2 4 24 79 101 103 104 0 0 1 10 23 8 2 0",
     "spoon": "0 0 1 1 1 0 0 0 1 3 4 2 1 0 3 3 3 3 2 1 1 18 8 6 4 7 21 4 35 60 48 91 95 98 2 4 33 88 99 98 91 0 0 1 13 30 10 2 0",
 }
