@@ -147,7 +147,7 @@ QUOTED_FROM_ELSEWHERE = {
     *("concat", "may attend", "may be seen", "On the Properties of Neural Machine Translation"),
     *("le chien", "transformer-gpu-en-de"),
     *("must not be seen", "Is Mary in the kitchen?", "never"),
-    *("great , not awful", "DEFAULT", "layer4", "microsoft/resnet-50", "glove-wiki-gigaword-50"),
+    *("great , not awful", "glove-wiki-gigaword-50"),
 }
 
 

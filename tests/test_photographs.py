@@ -1,11 +1,13 @@
 """The photographs of lesson 15: its files agree with each other, stay small and name their licences."""
 
+import json
+
 import pytest
 import torch
 from script_loader import program
 
 from course_utils.base.errors import CourseError
-from course_utils.data.photographs import CAPTIONS, COVERED, FOLDER, MOST, load_photographs, preprocess
+from course_utils.data.photographs import CAPTION_FILE, CAPTIONS, COVERED, FOLDER, MOST, load_photographs, preprocess
 
 
 def test_photographs_have_annotations_and_plain_captions():
@@ -17,6 +19,15 @@ def test_photographs_have_annotations_and_plain_captions():
         assert photos.annotations.shape == (count, 49, 1280)
         assert photos.annotations.min() == 0 and photos.annotations.max() <= MOST
     assert all(6 <= len(caption.split()) <= 11 and caption.islower() for caption in CAPTIONS.values())
+
+
+def test_the_captions_have_the_form_of_coco():
+    stored = json.loads(CAPTION_FILE.read_text(encoding="utf-8"))
+    files = {image["id"]: image["file_name"] for image in stored["images"]}
+    assert len(files) == len(stored["images"]) == 8 and all((FOLDER / file).exists() for file in files.values())
+    assert all(set(each) == {"image_id", "id", "caption"} for each in stored["annotations"])
+    assert {each["image_id"] for each in stored["annotations"]} == set(files)
+    assert len({each["id"] for each in stored["annotations"]}) == len(stored["annotations"])
 
 
 def test_a_cover_changes_its_rectangle_alone():

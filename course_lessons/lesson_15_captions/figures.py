@@ -11,7 +11,7 @@ import torch
 from matplotlib.colors import ListedColormap
 
 from course_utils.data import measured
-from course_utils.data.photographs import NEW_BY, NEW_TITLE
+from course_utils.data.photographs import CAPTIONS, NEW_BY, NEW_TITLE, load_photographs
 from course_utils.data.scenes import RELATIONS, WORDS
 from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
@@ -24,6 +24,10 @@ MAPS = (  # what the page's captioner writes about scene 2, and its weights for 
     ("a", "4 14 1 3 3 3 2 3 3 2 3 3 3 3 2 3 3 3 4 20 3 3 4 3 2"),
     ("six", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0"),
 )
+PHOTO_MAPS = {  # weights of the captioner of photographs for two words of the first caption, in thousandths, cell by cell
+    "cup": "0 0 1 1 1 0 0 0 1 2 3 1 1 0 3 2 2 2 2 1 1 19 7 4 3 5 26 4 33 53 34 100 112 114.8 2 4 24 79 101 103 104 0 0 1 10 23 8 2 0",
+    "spoon": "0 0 1 1 1 0 0 0 1 3 4 2 1 0 3 3 3 3 2 1 1 18 8 6 4 7 21 4 35 60 48 91 95 98 2 4 33 88 99 98 91 0 0 1 13 30 10 2 0",
+}
 
 
 def cells_of(seen, scene):
@@ -50,8 +54,18 @@ def show_written(image, words, weights, cells):
     pictures.each_word(image, words, {"": weights}, cells)
 
 
-def show_finished_caption(seen):
-    """Draw the maps that the page's captioner will have for the words of scene 2."""
+def show_finished_captions(seen):
+    """Draw what the page's captioners will have written: about a photograph, with the maps of two of the words, and about scene 2."""
+    known, _ = load_photographs()
+    _, (ax, *others) = plt.subplots(1, 1 + len(PHOTO_MAPS), figsize=(8.4, 2.8))
+    ax.imshow(known.images[0].numpy())
+    ax.set(xticks=[], yticks=[], title="learned by heart")
+    ax.set_xlabel(textwrap.fill(CAPTIONS[known.titles[0]], 26), fontsize=10)
+    stored = {word: torch.tensor([float(each) for each in row.split()]) / 1000 for word, row in PHOTO_MAPS.items()}
+    most = max(weights.max() for weights in stored.values())
+    for ax, (word, weights) in zip(others, stored.items(), strict=True):
+        _show_cells(known.images[0], weights, most, word, ax)
+        ax.set_xlabel(f"strongest colour: {most:.2f}\nequal weights: {1 / len(weights):.2f}", fontsize=9)
     words, percents = zip(*MAPS, strict=True)
     weights = torch.tensor([[int(percent) / 100 for percent in row.split()] for row in percents])  # T L
     show_written(seen.images[2], words, weights, cells_of(seen, 2))
@@ -115,10 +129,10 @@ def by_seed(table, value, setup):
 
 def with_and_without_looks():
     """Return the shares of whole captions right, of five captioners that look and of five that get the mean of all annotations."""
-    setups = {"with looks": "soft", "with the mean of all annotations": "average"}
+    setups = {"attending before each word": "soft", "given the mean instead": "average"}
     shares = {name: by_seed("captions", "captions", setup) for name, setup in setups.items()}
     told = [f"{name} {each.mean():.2f} ({each.min():.2f} to {each.max():.2f})" for name, each in shares.items()]
-    return f"whole captions right {', '.join(told)}"
+    return f"whole captions right: {', '.join(told)}"
 
 
 def relations_followed(setup):
@@ -170,19 +184,21 @@ def show_captioned(photos, captions):
 
 
 def show_photo_maps(image, words, weights):
-    """Draw the weights for each word, T×L, over a pale grey photograph, at most six words in a row."""
+    """Draw the weights for each word, T×L, over a pale grey photograph, at most six words in a row, in one scale of colours."""
     rows = math.ceil(len(words) / 6)
-    _, grid = plt.subplots(rows, 6, figsize=(10.4, 2.3 * rows), squeeze=False)
+    figure, grid = plt.subplots(rows, 6, figsize=(10.4, 2.3 * rows), squeeze=False)
+    most = weights[: len(words)].max()
+    figure.suptitle(f"colours from 0 to {most:.2f} in all maps; equal weights would be {1 / weights.shape[1]:.2f}")
     for ax in grid.flat[len(words) :]:
         ax.set_visible(False)
     for ax, word, alpha in zip(grid.flat, words, weights, strict=False):
-        _show_cells(image, alpha, word, ax)
+        _show_cells(image, alpha, most, word, ax)
 
 
-def _show_cells(image, weights, title, ax):
-    """Draw a weight for each of 7×7 cells over a photograph, the largest in the strongest colour."""
+def _show_cells(image, weights, most, title, ax):
+    """Draw a weight for each of 7×7 cells over a photograph, one of `most` in the strongest colour."""
     weights = weights.view(7, 7).numpy()
-    ax.imshow(weights, cmap=ListedColormap([pictures.INK]), alpha=0.85 * weights / weights.max(), zorder=2)
+    ax.imshow(weights, cmap=ListedColormap([pictures.INK]), alpha=(0.85 * weights / most.item()).clip(0, 1), zorder=2)
     grey = 0.35 + 0.65 * image.float().mean(-1).numpy() / 255
     ax.imshow(grey, cmap="gray", vmin=0, vmax=1, extent=(-0.5, 6.5, 6.5, -0.5), zorder=1)
     row, column = divmod(weights.argmax().item(), 7)

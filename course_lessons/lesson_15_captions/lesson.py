@@ -1,16 +1,21 @@
 # %%
+import json
+import re
 from typing import NamedTuple
 
 import ipywidgets
+import numpy as np
 import torch
-from sklearn.datasets import load_sample_image
+from PIL import Image
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, Dataset
+from transformers import ResNetConfig, ResNetModel
 
 from course_lessons.lesson_15_captions import figures
 from course_utils import check, predict, reveal
-from course_utils.data.photographs import CAPTIONS, load_photographs
+from course_utils.data.photographs import FOLDER, load_photographs
 from course_utils.data.scenes import GRID, RELATIONS, THINGS, WORDS, scenes, things
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import diagrams
@@ -21,18 +26,19 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# When a network describes a picture in a sentence, it can attend to the picture anew before each word, so every word comes with its own map of weights. It is tempting to read this map as an explanation, but does it show which part of the picture the word depends on? To find out, we change the pictures and see which changes affect the word.
+# A network can caption a picture from a single vector, the mean of the picture's parts, but five such networks get hardly any caption right. Five others get 64% right on average because they attend to the picture anew before each word, so every word comes with its own map of weights. It is tempting to read this map as an explanation, but does it show which part of the picture the word depends on? To find out, we change the pictures and see whether the words change.
 #
-# Here is a caption from our network. The stronger the colour of a cell, the larger its weight for the word above; a dashed outline marks the object to be named.
+# Here are captions from two networks. The stronger the colour of a cell, the larger its weight for the word above; a dashed outline marks the object to be named.
 
 # %%
 draw = torch.Generator().manual_seed(0)
 training = scenes(number=3000, draw=draw, most=3)  # at most 3 things
 unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
-figures.show_finished_caption(unseen)
+print("On pictures of up to four objects,", figures.with_and_without_looks())
+figures.show_finished_captions(unseen)
 
 # %% [markdown]
-# Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
+# The maps for "cup" and "spoon" are both strongest around the spoon's bowl, but do both words depend on the spoon? Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
 #
 # ## A picture and its caption
 #
@@ -149,7 +155,7 @@ class Look(nn.Module):
 # %% [markdown]
 # ## The captioner
 #
-# The captioner starts with an overview of the scene: its first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. Square brackets denote concatenation:
+# The captioner starts with an overview: its first state $h_0$ is computed from the mean $\bar a$ of all annotations. For each word, the LSTM then reads the previous word's vector $y_{t-1}$ and the gated sum $\hat z_t$. The logits are computed from these two vectors and the new state $h_t$. Square brackets denote concatenation:
 #
 # $$h_0 = \tanh(W_0\, \bar a) \qquad (h_t, c_t) = \text{LSTM}([y_{t-1}; \hat z_t],\, (h_{t-1}, c_{t-1})) \qquad \text{logits}_t = R \tanh(y_{t-1} + W_h h_t + W_z \hat z_t)$$
 
@@ -230,11 +236,10 @@ rows = {
     "always the most frequent": figures.shares_right(frequent, unseen),
 }
 parts = ["names right", "relations right", "whole captions right"]
-print("five captioners, up to four objects:", figures.with_and_without_looks())
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# On scenes with handwritten digits that it has not seen before, the captioner gets more than 90% of the names and relations right. Its looks matter: five captioners that receive the mean of all annotations instead get hardly any caption right. Does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the objects at random would be correct about 40% of the time.
+# On scenes with handwritten digits that it has not seen before, the captioner gets more than 90% of the names and relations right. Does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the objects at random would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -249,7 +254,7 @@ reveal("15.pointing", round(100 * pointing))
 #
 # ## Where does the captioner look for each word?
 #
-# Now the captioner writes on its own, from BOS to EOS, and we plot a map for each word. Try other scenes with the slider.
+# Now the captioner writes on its own, from BOS to EOS, with a map for each word. Try other scenes with the slider.
 
 
 # %%
@@ -281,7 +286,7 @@ written_explorer
 #
 # ## Does the word change when the cell is emptied?
 #
-# Does a word really depend on the cell that its map points to? The map alone cannot tell us, so we change what the captioner sees (an **intervention**) and observe what happens to the word. First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
+# Does a word really depend on the cell that its map points to? The map alone cannot tell us, so we change what the captioner sees (an **intervention**). First, we empty one cell at a time by replacing its annotation with the one that it has in an empty scene. Which cell, when emptied, lowers the probability of "five" most?
 
 # %%
 empty = encoder(torch.zeros(1, 50, 50))[0]  # L E
@@ -526,9 +531,9 @@ figures.names_by_seed()
 #
 # ## Photographs
 #
-# Before a long training run, check that the whole pipeline can learn a few examples by heart. Ours are eight photographs, each with a caption.
+# Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs with captions. Their file has the form of MS COCO's `captions_train2017.json`, in which 118,287 photographs have 591,753 captions, there called annotations.
 #
-# `preprocess` crops a photograph to a square, resizes it and scales its pixels as EfficientNet-Lite0, a network pretrained on ImageNet, expects them. From these `pixels`, the network computes 7 × 7 annotations of dimension 1,280.
+# From the `pixels` that `preprocess` returns, ResNet-50 computes 7 × 7 annotations of dimension 2,048, here with random weights.
 
 
 # %%
@@ -543,42 +548,73 @@ def preprocess(image):  # Y X 3, from 0 to 255
     return (small - 127) / 128  # 1 3 224 224
 
 
-pixels = preprocess(torch.tensor(load_sample_image("china.jpg")))
-# annotations = network.extract_features(pixels).flatten(2).mT  # stored beforehand
-known, others = load_photographs()
-known_annotations = F.layer_norm(known.annotations, (1280,))  # B L E
+coco = json.loads((FOLDER / "captions.json").read_text())
+# With trained weights: ResNetModel.from_pretrained("microsoft/resnet-50")
+network = ResNetModel(ResNetConfig()).eval()
+computed = {}  # the annotations of each photograph, by its id
+for photo in coco["images"]:
+    image = Image.open(FOLDER / photo["file_name"]).convert("RGB")
+    pixels = preprocess(torch.tensor(np.array(image)))  # 1 3 224 224
+    with torch.no_grad():
+        features = network(pixels).last_hidden_state  # 1 2048 7 7
+    computed[photo["id"]] = features.flatten(2).mT[0]  # L 2048
 print("pixels     ", *pixels.shape)
-print("annotations", *known_annotations.shape)
+print("annotations", *computed[1].shape)
 
 # %% [markdown]
-# As in lesson 05, the captions become rows of word numbers. Our `Captioner` trains on all eight photographs at once, with dropout (lesson 13) on the annotations. How many captions will it then write correctly?
+# As in lesson 01, a `Dataset` returns one example, a photograph's annotations and a caption's word numbers, and `collate` a batch. We load annotations of dimension 1,280 by EfficientNet-Lite0, a network pretrained on ImageNet, and train with dropout (lesson 13). How many captions will our `Captioner` write correctly?
+
 
 # %%
-sentences = [caption.split() for caption in CAPTIONS.values()]
-vocabulary = ["PAD", "BOS", "EOS"]  # their numbers are 0, 1 and 2
-vocabulary += sorted(set(" ".join(CAPTIONS.values()).split()))
+def tokenize(caption):
+    return re.findall(r"\w+", caption.lower())
+
+
+class CaptionDataset(Dataset):
+    def __init__(self, captions, annotations):  # the annotations by the photograph's id
+        self.captions = captions
+        self.annotations = annotations
+
+    def __len__(self):
+        return len(self.captions)
+
+    def __getitem__(self, i):  # L E, words + 2
+        caption = self.captions[i]
+        numbers = [number_of[word] for word in tokenize(caption["caption"])]
+        words = torch.tensor([BOS, *numbers, EOS])
+        return self.annotations[caption["image_id"]], words
+
+
+def collate(examples):  # a list of B such pairs
+    annotations, words = zip(*examples, strict=True)
+    padded = pad_sequence(words, batch_first=True, padding_value=PAD)  # B T+1
+    return torch.stack(annotations), padded[:, :-1], padded[:, 1:]  # given, wanted
+
+
+all_words = tokenize(" ".join(caption["caption"] for caption in coco["annotations"]))
+vocabulary = ["PAD", "BOS", "EOS", *sorted(set(all_words))]  # numbers 0, 1, 2, ...
 number_of = {word: number for number, word in enumerate(vocabulary)}
-numbered = []
-for words in sentences:
-    numbers = [number_of[word] for word in words]
-    numbered.append(torch.tensor([BOS, *numbers, EOS]))
-padded = pad_sequence(numbered, batch_first=True, padding_value=PAD)  # B T+1
-photo_given = padded[:, :-1]  # B T
-photo_wanted = padded[:, 1:]  # B T
-print("vocabulary", len(vocabulary))
-print("given     ", photo_given[3].tolist())
-print("wanted    ", photo_wanted[3].tolist())
-
 
 # %%
-def photo_loss(draw):
-    dropped = F.dropout(known_annotations, 0.5)
-    return word_loss(photo_model(dropped, photo_given), photo_wanted)
-
-
+known, others = load_photographs()
+known_annotations = F.layer_norm(known.annotations, (1280,))  # B L E
+by_id = dict(zip(computed, known_annotations, strict=True))
+photos = CaptionDataset(coco["annotations"], by_id)
+# All eight photographs make one batch. For COCO: DataLoader(..., shuffle=True)
+batches = list(DataLoader(photos, batch_size=8, collate_fn=collate))
 torch.manual_seed(1)
 photo_model = Captioner(V=len(vocabulary), E=1280)
-train_model(photo_model, photo_loss, seed=0, steps=250, rate=3e-3)
+optimizer = torch.optim.Adam(photo_model.parameters(), lr=3e-3)
+schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=250)
+for _ in range(250):
+    for photo_annotations, photo_given, photo_wanted in batches:
+        dropped = F.dropout(photo_annotations, 0.5)
+        loss = word_loss(photo_model(dropped, photo_given), photo_wanted)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(photo_model.parameters(), 1.0)
+        optimizer.step()
+    schedule.step()
 
 
 def captions_of(annotations):  # B L E
@@ -589,7 +625,7 @@ def captions_of(annotations):  # B L E
 figures.show_captioned(known, captions_of(known_annotations))
 
 # %% [markdown]
-# The captioner writes all eight captions word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and have the annotations computed anew. The fourth photograph, prepared above, is new to the captioner. Which captions will change?
+# The captioner writes all eight captions word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and have the annotations computed anew. The fourth photograph is new to the captioner. Which captions will change?
 
 # %%
 other_annotations = F.layer_norm(others.annotations, (1280,))  # B L E
@@ -600,7 +636,7 @@ figures.show_photo_maps(known.images[0], words, weights)
 # %% [markdown]
 # In our run, none of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, but so is the map for "cup", and the captioner writes "spoon" even with the spoon covered. In [five runs](../docs/measurements.md#what-glimpses-and-captions-can-do), covering the spoon lowered the probability of "spoon" by at most 0.03. For a photograph learned by heart, the rest of the picture is enough. The new photograph gets nonsense.
 #
-# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in MS COCO with its 118,000 training photographs and five captions for each. The code stays the same; training takes hours on a GPU.
+# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in COCO. The code stays the same, but the annotations take 30 GB and training hours on a GPU.
 #
 # ## Which part of the picture does this word describe?
 #
@@ -610,13 +646,13 @@ figures.show_photo_maps(known.images[0], words, weights)
 #
 # ## Where you will meet this
 #
-# The table shows how to get annotations from `pixels` with a library, whose own preprocessing (`AutoImageProcessor` in `transformers`) replaces ours. The network that computes them is frozen, at least at first. A captioner trained on COCO writes by beam search (lesson 07), and BLEU compares its caption with all five.
+# The network behind the annotations is frozen, at least at first. A captioner trained on COCO writes by beam search (lesson 07), and BLEU compares its caption with all five.
 #
 # Flamingo attends to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads picture parts like words (Liu et al., 2023).
 #
 # | here | in the paper | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | annotations, B L E | $a_i$ | `create_feature_extractor(resnet50(weights="DEFAULT"), ["layer4"])(pixels)["layer4"].flatten(2).mT` (torchvision) | `ResNetModel.from_pretrained("microsoft/resnet-50")(pixels).last_hidden_state.flatten(2).mT` |
+# | annotations, B L E | $a_i$ | torchvision's `create_feature_extractor` | `ResNetModel` after `AutoImageProcessor` |
 # | `Look`, perceptron score | soft attention, $f_\text{att}$ | none: `nn.MultiheadAttention` uses dot products | `VisionEncoderDecoderModel`, dot products |
 # | gate from the state | $\beta_t$ | none | `cross_attn_attn_gate` (Mllama): a parameter per layer, tanh |
 #

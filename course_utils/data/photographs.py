@@ -1,5 +1,6 @@
 """Photographs with captions, and what a network pretrained on ImageNet computes from them. `photographs/README.md` says where both come from; `benchmarks/photographs.py` computed the annotations."""
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,16 +11,7 @@ from torch import Tensor
 FOLDER = Path(__file__).with_name("photographs")
 SIDE, MIDDLE, SCALE = 224, 127.0, 128.0  # pixels in a row; the network reads x as (x - MIDDLE) / SCALE
 MOST = 6.0  # of what is in an annotation, as its last layer is a ReLU6; stored as a byte
-CAPTIONS = {
-    "coffee": "a cup of coffee stands on a saucer with a spoon",
-    "cat": "a cat with green eyes looks to the right",
-    "photographer": "a man in a black coat uses a camera",
-    "astronaut": "a woman in an orange suit smiles",
-    "rocket": "a rocket stands between two towers",
-    "windmill": "a windmill stands under a blue sky",
-    "goldfish": "a goldfish swims in dark water",
-    "moose": "a moose with large antlers lies in the grass",
-}
+CAPTION_FILE = FOLDER / "captions.json"  # in the form of MS COCO's captions_train2017.json
 COVERED = {  # a photograph, and the corners of a rectangle in it: left, top, right, bottom
     "spoon": ("coffee", (122, 36, 190, 188)),
     "camera": ("photographer", (106, 50, 152, 88)),
@@ -27,6 +19,16 @@ COVERED = {  # a photograph, and the corners of a rectangle in it: left, top, ri
 }
 NEW, NEW_BY = "china.jpg", "danielbuechele, CC BY 2.0, cropped"  # a photograph that scikit-learn has
 NEW_TITLE = "a new photograph"
+
+
+def read_captions() -> dict[str, str]:
+    """Return the caption of each photograph, in plain words, by the name of its file without `.jpg`."""
+    stored = json.loads(CAPTION_FILE.read_text(encoding="utf-8"))
+    names = {image["id"]: Path(image["file_name"]).stem for image in stored["images"]}
+    return {names[each["image_id"]]: each["caption"].lower().rstrip(".") for each in stored["annotations"]}
+
+
+CAPTIONS = read_captions()
 
 
 class Photographs(NamedTuple):
