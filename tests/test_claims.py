@@ -943,7 +943,7 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("15", "The captioner writes all eight captions word for word, so the pipeline works.")
+@claim("15", "The captioner writes all eight captions word for word, so it passes the check.")
 def _(numbers):
     return all(numbers(f"columns: {caption}.") == [] for caption in CAPTIONS.values())
 

@@ -493,7 +493,7 @@ both_explorer = explore(both, scene=slider)
 both_explorer
 
 # %% [markdown]
-# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. Do names no longer depend on their objects? We now empty the cell of the object everywhere, then only when the first state is computed or only during one look.
+# With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not. Do names no longer depend on their objects? We now empty the cell of the object throughout ("everywhere" in the table), then only for the first state or only during one look.
 
 
 # %%
@@ -625,7 +625,7 @@ def captions_of(annotations):  # B L E
 figures.show_captioned(known, captions_of(known_annotations))
 
 # %% [markdown]
-# The captioner writes all eight captions word for word, so the pipeline works. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and have the annotations computed anew. The fourth photograph is new to the captioner. Which captions will change?
+# The captioner writes all eight captions word for word, so it passes the check. But do the words depend on what they name? We cover the spoon, the photographer's camera and the cup and recompute the annotations. The fourth photograph is new to the captioner. Which captions will change?
 
 # %%
 other_annotations = F.layer_norm(others.annotations, (1280,))  # B L E
@@ -634,9 +634,9 @@ words, weights = write(photo_model, known_annotations[[0]], vocabulary)
 figures.show_photo_maps(known.images[0], words, weights)
 
 # %% [markdown]
-# In our run, none of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, but so is the map for "cup", and the captioner writes "spoon" even with the spoon covered. In [five runs](../docs/measurements.md#what-glimpses-and-captions-can-do), covering the spoon lowered the probability of "spoon" by at most 0.03. For a photograph learned by heart, the rest of the picture is enough. The new photograph gets nonsense.
+# In our run, none of the three covered photographs gets a different caption. The map for "spoon" is strongest around the spoon's bowl, as in one of four other runs. But so is the map for "cup", and the captioner writes "spoon" even with the spoon covered. In [five runs](../docs/measurements.md#what-glimpses-and-captions-can-do), covering the spoon lowered the probability of "spoon" by at most 0.03. For this word, the rest of a photograph learned by heart is enough. But covering the cup changed the caption in four of these runs. The new photograph gets nonsense.
 #
-# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in COCO. The code stays the same, but the annotations take 30 GB and training hours on a GPU.
+# The check does not show that the words describe the picture. For this, cups must also occur without spoons, as in COCO. The code stays the same, but the annotations would take 30 GB, and training takes far longer.
 #
 # ## Which part of the picture does this word describe?
 #
