@@ -954,7 +954,7 @@ def _(numbers):
     return all(numbers(caption) == [] for caption in covered)
 
 
-@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl, but so is the map for "cup",')
+@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl, as in one of four other runs. But so is the map for "cup",')
 def _(numbers):
     for word, stored in PHOTO_ROWS.items():  # in the first picture
         largest, row, column = numbers(f"“{word}”; columns: largest ")[:3]
