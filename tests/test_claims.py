@@ -13,7 +13,7 @@ import torch
 from repository import ROOT
 
 from course_lessons.lesson_15_captions.figures import MAPS
-from course_utils.data.measured import by_seed, measured_at, measured_once
+from course_utils.data.measured import by_seed, measured_at, measured_once, read_rows
 from course_utils.data.photographs import CAPTIONS, COVERED
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
@@ -433,6 +433,22 @@ def _(numbers):
 def _(numbers):
     trained, shifted = numbers("after epoch 5:")[0], numbers("with the vector of a different caption:")[0]
     return trained < numbers("after epoch 1:")[0] and shifted > trained + 0.5
+
+
+@claim("05", "BLEU rises from 6 to about 11, for short captions and for all.")
+def _(numbers):
+    own, all_on_short = numbers("BLEU on short test captions")[:2]
+    return (
+        abs(own - 6) < 1.5
+        and max(abs(found - 11) for found in (all_on_short, numbers("BLEU on all test captions")[0])) < 0.8
+    )
+
+
+@claim("05", "the first two translations are now correct, but the third says *a woman is walking on a sidewalk*.")
+def _(numbers):
+    (stored, *_) = read_rows("all_captions")
+    correct = ["ein mann spielt gitarre .", "zwei hunde laufen im schnee .", "eine frau geht auf einem bürgersteig ."]
+    return [stored[name] for name in ("guitar", "snow", "bench")] == correct
 
 
 @claim("05", "But translations of other captions score only about 1,")

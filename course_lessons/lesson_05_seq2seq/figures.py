@@ -97,7 +97,7 @@ def with_all_captions(captions, in_german, your_run):
     rows = {
         "pairs for training": [f"{pairs:,}", f"{int(stored[0]['pairs']):,}"],
         "parameters": [f"{parameters:,}", f"{int(stored[0]['parameters']):,}"],
-        "minutes of training": [minutes, _of_all("cpu_seconds") / 60],
+        "minutes of CPU time in training": [minutes, _of_all("cpu_seconds") / 60],
         "BLEU on short test captions": [bleu, _of_all("bleu_of_short")],
         "the same, with the next one's translation": [others, ""],
         "BLEU on all test captions": ["", _of_all("bleu")],

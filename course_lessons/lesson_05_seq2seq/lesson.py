@@ -329,7 +329,7 @@ for sentence in ("boy called girls", "the dog called girls"):
 #
 # ## How long can a sentence be?
 #
-# Now we let a sentence grow from one word to twelve, the greatest length in training, where it is the sentence from the beginning of this lesson. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the source length in words; the translation may be longer, since "old" becomes two words. The grey row is the correct translation of the last sentence. Look for the length at which the first wrong word appears.
+# Now we let a sentence grow from one word to twelve, the greatest length in training, where it is the sentence from the beginning of this lesson. Each row of the plot shows one translation, with wrong words in red frames. The number on the left is the source length in words. The grey row is the correct translation of the last sentence. Look for the length at which the first wrong word appears.
 
 # %%
 growing = [
@@ -349,11 +349,11 @@ growing = [
 figures.draw_translations(growing, truth(growing), translate(model, growing))
 
 # %% [markdown]
-# In our run, the first wrong words appear at nine words. In your run, they may appear slightly earlier or later.
+# In our run, the first wrong words appear at nine words.
 #
-# **Your turn**: add sentences of your own, made up of the same words, to `growing`. What is the shortest sentence your model gets wrong?
+# **Your turn**: add sentences of the same words to `growing`. What is the shortest sentence your model gets wrong?
 #
-# To measure the effect of length, we translate 200 sentences of each length: 1 to 8, 10, 12, 14 and 16 words. Those of 14 and 16 words are longer than any in training. A word counts as right if it is in the right position. This rule is strict: if the model leaves out one word, nearly all later words count as wrong, as does every surplus word. What share of the words will it get right in 12-word sentences?
+# To measure the effect of length, we translate 200 sentences of each of twelve lengths from 1 to 16 words. Those of 14 and 16 words are longer than any in training. A word counts as right if it is in the right position. This rule is strict: if the model leaves out one word, nearly all later words count as wrong, as does every surplus word. What share of the words will it get right in 12-word sentences?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -552,9 +552,9 @@ training = DataLoader(training_pairs, batch_size=64, shuffle=True, collate_fn=co
 validation = DataLoader(validation_pairs, batch_size=64, collate_fn=collate)
 german_model = Seq2Seq(len(vocabulary), D=64, H=128).to(device)
 path = Path(mkdtemp()) / "captions.pt"  # in a project: a folder that stays
-began = time.perf_counter()
+began = time.process_time()
 train_epochs(german_model, training, validation, path)
-minutes = (time.perf_counter() - began) / 60
+minutes = (time.process_time() - began) / 60  # of CPU time
 other_loss = evaluate(german_model, validation, shift=1)
 print(f"with the vector of a different caption: {other_loss:.2f}")
 
@@ -605,7 +605,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 # %% [markdown]
 # Our model's score of about 6 is low. But translations of other captions score only about 1, so most of it comes from what the vectors carry of their own captions.
 #
-# The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `Seq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. In our [stored run](../docs/measurements.md#what-gets-through-one-vector), each batch has captions of similar length, which saves time. Do guitar, bench and book come through?
+# The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `Seq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. Our [stored run](../docs/measurements.md#what-gets-through-one-vector) batched captions of similar length, to save time. Do guitar, bench and book come through?
 
 # %%
 size = sum(weights.numel() for weights in german_model.parameters())
@@ -613,7 +613,7 @@ your_run = [len(training_pairs), size, minutes, *scores]
 figures.with_all_captions(captions, in_german, your_run)
 
 # %% [markdown]
-# Only the guitar does: the first two translations are now correct, but of the third caption, nothing is left after "a woman". With more captions and more parameters, BLEU rises from about 6 to nearly 11, on short captions as well as on all.
+# Only the guitar does: the first two translations are now correct, but the third says *a woman is walking on a sidewalk*. With more captions and more parameters, BLEU rises from 6 to about 11, for short captions and for all.
 #
 # ## Can one vector hold a sentence?
 #
