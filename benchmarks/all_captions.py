@@ -1,6 +1,6 @@
 """Translation through one vector: lesson 05's model on all captions, of any length, in batches of similar length.
 
-    python benchmarks/all_captions.py [--seeds 0 1 2]
+    python benchmarks/all_captions.py [--seeds 0 1]
 
 Fills course_utils/data/measured_tables/all_captions.csv: the loss on the validation set, the BLEU on the test set of 2016, with the
 tokens of the page, of each caption's own translation, of the next one's and of the short captions of the page, and the translations
@@ -57,5 +57,5 @@ def measure(width, hidden, epochs, rate, seed):
 
 
 if __name__ == "__main__":
-    options = read_options(__doc__, [0])
+    options = read_options(__doc__, [0, 1])
     fill("all_captions", COLUMNS, jobs([SETTINGS], options.seeds), measure)

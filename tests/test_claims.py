@@ -435,20 +435,20 @@ def _(numbers):
     return trained < numbers("after epoch 1:")[0] and shifted > trained + 0.5
 
 
-@claim("05", "BLEU rises from 6 to about 11, for short captions and for all.")
+@claim("05", "BLEU rises from 6 to about 10 for short captions and is 11 for all.")
 def _(numbers):
     own, all_on_short = numbers("BLEU on short test captions")[:2]
     return (
-        abs(own - 6) < 1.5
-        and max(abs(found - 11) for found in (all_on_short, numbers("BLEU on all test captions")[0])) < 0.8
+        abs(own - 6) < 1.5 and abs(all_on_short - 10) < 0.5 and abs(numbers("BLEU on all test captions")[0] - 11) < 0.3
     )
 
 
-@claim("05", "the first two translations are now correct, but the third says *a woman is walking on a sidewalk*.")
+@claim("05", "The guitar does, and the first two translations are now correct. The third says *a woman is walking")
 def _(numbers):
-    (stored, *_) = read_rows("all_captions")
-    correct = ["ein mann spielt gitarre .", "zwei hunde laufen im schnee .", "eine frau geht auf einem bürgersteig ."]
-    return [stored[name] for name in ("guitar", "snow", "bench")] == correct
+    found = [[row[name] for name in ("guitar", "snow", "bench")] for row in read_rows("all_captions")]
+    correct = ["ein mann spielt gitarre .", "zwei hunde laufen im schnee ."]
+    thirds = ["eine frau geht auf einem bürgersteig .", "eine frau sitzt auf einem stuhl und liest ein buch ."]
+    return found == [[*correct, third] for third in thirds]
 
 
 @claim("05", "But translations of other captions score only about 1,")

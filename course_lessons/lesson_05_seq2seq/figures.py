@@ -86,31 +86,28 @@ def whole_sentences_right(lengths):
 
 
 def with_all_captions(captions, in_german, your_run):
-    """Print the translations of the page's model and of a larger one, trained on all captions, and return a table of both.
+    """Print the translations of the page's model and of larger ones, trained on all captions, and return a table of both.
 
     `your_run` has the page's pairs, parameters, minutes, BLEU, and BLEU with the next caption's translation.
     """
     stored = read_rows("all_captions")
     for caption, german, column in zip(captions, in_german, ("guitar", "snow", "bench"), strict=True):
-        print(f"{caption}\n    short captions: {german}\n    all captions:   {stored[0][column]}")
+        print(f"{caption}\n    short captions:       {german}")
+        for row in stored:
+            print(f"    all captions, seed {row['seed']}: {row[column]}")
     pairs, parameters, minutes, bleu, others = your_run
     rows = {
         "pairs for training": [f"{pairs:,}", f"{int(stored[0]['pairs']):,}"],
         "parameters": [f"{parameters:,}", f"{int(stored[0]['parameters']):,}"],
-        "minutes of CPU time in training": [minutes, _of_all("cpu_seconds") / 60],
-        "BLEU on short test captions": [bleu, _of_all("bleu_of_short")],
+        "minutes of CPU time in training": [minutes, by_seed("all_captions", "cpu_seconds") / 60],
+        "BLEU on short test captions": [bleu, by_seed("all_captions", "bleu_of_short")],
         "the same, with the next one's translation": [others, ""],
-        "BLEU on all test captions": ["", _of_all("bleu")],
-        "the same, with the next one's translation ": ["", _of_all("bleu_of_others")],
+        "BLEU on all test captions": ["", by_seed("all_captions", "bleu")],
+        "the same, with the next one's translation ": ["", by_seed("all_captions", "bleu_of_others")],
     }
-    seeds = "one seed" if len(stored) == 1 else f"{len(stored)} seeds"
-    return table(rows, ["short captions, your run", f"all captions, {seeds}"], corner="trained on", digits=1)
-
-
-def _of_all(column):
-    """What the models trained on all captions have in a column: a number for each seed, or the number if there is one seed."""
-    found = by_seed("all_captions", column)
-    return found if len(found) > 1 else found[0]
+    return table(
+        rows, ["short captions, your run", f"all captions, {len(stored)} seeds"], corner="trained on", digits=1
+    )
 
 
 def _five(column, setup):

@@ -136,7 +136,7 @@ for sentence in small:
     print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
-# The words "the" and "today" (not in these sentences) vanish, and "dog" and a few other words become two words. The word order stays the same.
+# The words "the" and "today" vanish, and "dog" and a few other words become two words. The word order stays the same.
 #
 # `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent. `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end. In the comments, S and T are the lengths of the padded sources and translations.
 #
@@ -440,7 +440,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # ## Real sentences
 #
-# Does one vector also carry a real sentence? Multi30k (Elliott et al., 2016) contains captions of photos in English and German, in two files whose lines correspond. We split each caption into **tokens**, that is, words and punctuation marks, and keep the pairs with at most ten English tokens. If the download fails, the cell says so and uses the invented language.
+# Does one vector also carry a real sentence? Multi30k (Elliott et al., 2016) contains captions of photos in English and German, in two files whose lines correspond. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
 #
 # To use this section in a project of your own, copy `make_batch`, `Seq2Seq` and `loss_of`, too. Only `caption_files`, which downloads the files, comes from the course.
 
@@ -605,7 +605,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 # %% [markdown]
 # Our model's score of about 6 is low. But translations of other captions score only about 1, so most of it comes from what the vectors carry of their own captions.
 #
-# The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `Seq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. Our [stored run](../docs/measurements.md#what-gets-through-one-vector) batched captions of similar length, to save time. Do guitar, bench and book come through?
+# The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `Seq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. Our [stored runs](../docs/measurements.md#what-gets-through-one-vector) batched captions of similar length, to save time. Do guitar, bench and book come through?
 
 # %%
 size = sum(weights.numel() for weights in german_model.parameters())
@@ -613,7 +613,7 @@ your_run = [len(training_pairs), size, minutes, *scores]
 figures.with_all_captions(captions, in_german, your_run)
 
 # %% [markdown]
-# Only the guitar does: the first two translations are now correct, but the third says *a woman is walking on a sidewalk*. With more captions and more parameters, BLEU rises from 6 to about 11, for short captions and for all.
+# The guitar does, and the first two translations are now correct. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 6 to about 10 for short captions and is 11 for all.
 #
 # ## Can one vector hold a sentence?
 #
