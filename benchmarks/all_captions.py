@@ -1,11 +1,12 @@
 """Translation through one vector: lesson 05's model on all captions, of any length, in batches of similar length.
 
-    python benchmarks/all_captions.py [--seeds 0 1 2]
+    python benchmarks/all_captions.py [--seeds 0 1]
 
-Fills benchmarks/all_captions.csv: the BLEU on the test set of 2016, with the tokens of the page, and the loss on the validation set.
+Fills course_utils/data/measured_tables/all_captions.csv: the loss on the validation set, the BLEU on the test set of 2016, with the
+tokens of the page, of each caption's own translation, of the next one's and of the short captions of the page, and the translations
+of the page's three sentences.
 """
 
-import random
 import tempfile
 from pathlib import Path
 
@@ -14,8 +15,13 @@ import torch
 from measuring import fill, jobs, page, read_options, timed
 from torch.utils.data import DataLoader
 
-COLUMNS = "width hidden epochs rate seed pairs parameters loss bleu bleu_of_others cpu_seconds"
+COLUMNS = "width hidden epochs rate seed pairs parameters loss bleu bleu_of_others bleu_of_short cpu_seconds guitar snow bench"
 SETTINGS = (128, 256, 3, 0.003)
+SENTENCES = (
+    "A man is playing guitar.",
+    "Two dogs are running in the snow.",
+    "A woman is reading a book on a bench.",
+)
 
 
 def measure(width, hidden, epochs, rate, seed):
@@ -34,15 +40,22 @@ def measure(width, hidden, epochs, rate, seed):
     with tempfile.TemporaryDirectory() as folder:
         _, seconds = timed(lesson.train_epochs, model, training, validation, Path(folder) / "model.pt", epochs, rate)
     translations = [lesson.to_german(model, " ".join(english), most=40) for english, _ in test]
-    others = random.Random(0).sample(translations, len(translations))
-    references = [[" ".join(german) for _, german in test]]
+    others = translations[1:] + translations[:1]
+    references = [" ".join(german) for _, german in test]
+    short = [i for i, (english, _) in enumerate(test) if len(english) <= 10]
     scores = [
-        sacrebleu.corpus_bleu(texts, references, tokenize="none", force=True).score for texts in (translations, others)
+        sacrebleu.corpus_bleu(texts, [wanted], tokenize="none", force=True).score
+        for texts, wanted in (
+            (translations, references),
+            (others, references),
+            ([translations[i] for i in short], [references[i] for i in short]),
+        )
     ]
     size = sum(parameter.numel() for parameter in model.parameters())
-    return [(len(pairs), size, lesson.evaluate(model, validation), *scores, seconds)]
+    written = [lesson.to_german(model, sentence) for sentence in SENTENCES]
+    return [(len(pairs), size, lesson.evaluate(model, validation), *scores, seconds, *written)]
 
 
 if __name__ == "__main__":
-    options = read_options(__doc__, [0])
-    fill(Path(__file__).with_suffix(".csv"), COLUMNS, jobs([SETTINGS], options.seeds), measure)
+    options = read_options(__doc__, [0, 1])
+    fill("all_captions", COLUMNS, jobs([SETTINGS], options.seeds), measure)

@@ -12,8 +12,8 @@ from course_utils.data.measured import by_seed, measured, measured_once
 from course_utils.data.pairs import Pairs
 
 FILLING = [file.stem for file in sorted(FOLDER.glob("*.py")) if "    fill(" in file.read_text(encoding="utf-8")]
-# Beams measures models that it is given, all_captions and world fill a table elsewhere, and measuring is what all programs share.
-OTHERS = {"all_captions", "beams", "measuring", "world"}
+# Beams measures models that it is given, world fills a table elsewhere, and measuring is what all programs share.
+OTHERS = {"beams", "measuring", "world"}
 
 
 @pytest.mark.parametrize("name", sorted({*FILLING} - OTHERS))
@@ -63,10 +63,16 @@ def test_programs_of_small_tables_measure_a_row():
 
 @pytest.mark.thorough
 def test_lesson_05s_model_learns_captions_of_any_length(capsys):
-    ((pairs, size, loss, bleu, of_others, _),) = program("all_captions").measure(8, 16, 1, 0.01, 0)
+    ((pairs, size, loss, *scores, _, _, _, _),) = program("all_captions").measure(8, 16, 1, 0.01, 0)
     (untrained,) = re.findall("before training: (.*)", capsys.readouterr().out)
     assert pairs >= 8_000 and size > 2_000 and loss < float(untrained)
-    assert 0 <= of_others <= 100 and 0 <= bleu <= 100
+    assert len(scores) == 3 and all(0 <= score <= 100 for score in scores)
+
+
+def test_lesson_05s_page_has_the_captions_that_were_translated():
+    page = (FOLDER.parent / "course_lessons/lesson_05_seq2seq/lesson.py").read_text(encoding="utf-8")
+    lines = [f'    "{caption}",' for caption in program("all_captions").SENTENCES]
+    assert "\n".join(["captions = [", *lines, "]"]) in page
 
 
 def test_a_row_is_trained_for_as_many_steps_as_its_name_says(monkeypatch):

@@ -13,7 +13,7 @@ import torch
 from repository import ROOT
 
 from course_lessons.lesson_15_captions.figures import MAPS, PHOTO_MAPS
-from course_utils.data.measured import by_seed, measured_at, measured_once
+from course_utils.data.measured import by_seed, measured_at, measured_once, read_rows
 from course_utils.data.photographs import CAPTIONS, COVERED
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
@@ -434,6 +434,22 @@ def _(numbers):
 def _(numbers):
     trained, shifted = numbers("after epoch 5:")[0], numbers("with the vector of a different caption:")[0]
     return trained < numbers("after epoch 1:")[0] and shifted > trained + 0.5
+
+
+@claim("05", "BLEU rises from 6 to about 10 for short captions and is 11 for all.")
+def _(numbers):
+    own, all_on_short = numbers("BLEU on short test captions")[:2]
+    return (
+        abs(own - 6) < 1.5 and abs(all_on_short - 10) < 0.5 and abs(numbers("BLEU on all test captions")[0] - 11) < 0.3
+    )
+
+
+@claim("05", "The guitar does, and the first two translations are now correct. The third says *a woman is walking")
+def _(numbers):
+    found = [[row[name] for name in ("guitar", "snow", "bench")] for row in read_rows("all_captions")]
+    correct = ["ein mann spielt gitarre .", "zwei hunde laufen im schnee ."]
+    thirds = ["eine frau geht auf einem bürgersteig .", "eine frau sitzt auf einem stuhl und liest ein buch ."]
+    return found == [[*correct, third] for third in thirds]
 
 
 @claim("05", "But translations of other captions score only about 1,")

@@ -155,6 +155,16 @@ def lesson():
     return program("measuring").page("21_gpt", train=tales(40, 1))
 
 
+def test_the_page_numbers_characters_as_the_tales_do(lesson):
+    assert lesson.CHARACTERS == CHARACTERS and lesson.encode("Vom. ").equal(encode("Vom. "))
+    assert lesson.decode(encode("Vom. ")) == "Vom. "
+
+
+def test_the_page_writes_past_the_models_positions(lesson):
+    model = lesson.GPT(len(CHARACTERS), longest=8)
+    assert len(lesson.write(model, "the fox", lesson.most_probable, longest=20).replace(" | ", "\n")) <= 20
+
+
 def test_the_page_defines_the_same_model(lesson):
     torch.testing.assert_close(lesson.sinusoidal_positions(9, 8), sinusoidal_positions(9, 8))
     ours, page, ids = gpt.GPT(11, longest=12), lesson.GPT(11, longest=12), some_ids()

@@ -260,7 +260,7 @@ for decay in (0.03, 0.3, 1.0, 3.0, 10.0):
     print(f"weight decay {decay:5}: validation reviews right {right:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual because training is short: in 330 steps, AdamW's default of 0.01 would shrink a weight by less than 2%. Of the five values, 3.0 does best on SST-2's **validation** reviews. To avoid leakage, these are used neither for training nor for the vocabulary. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
+# The loss falls in every epoch. Our weight decay of 3.0 is far larger than usual, but training is short: in 330 steps, AdamW's default of 0.01 would shrink a weight by less than 2%. Of the five values, 3.0 does best on SST-2's **validation** reviews. To avoid leakage, these are used neither for training nor for the vocabulary. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
 #
 # We now train five such models with different seeds, which determine all random choices.
 
@@ -389,7 +389,7 @@ batches = DataLoader(training_set, batch_size=128, shuffle=True, collate_fn=coll
 held_out = DataLoader(validation_set, batch_size=128, collate_fn=collate)
 
 # %% [markdown]
-# AdamW's weight decay now stays at its default, 0.01. After each epoch, we compute the loss on the validation reviews and save the weights in a file if it is the lowest so far. How do the two losses change?
+# AdamW's weight decay now stays at its default, 0.01. After each epoch, we compute the loss on the validation reviews. If it is the lowest so far, we save vocabulary and weights. How do the two losses change?
 
 
 # %%
@@ -408,7 +408,7 @@ def evaluate(model, batches):
 # %%
 classifier = SumOfWords(len(vocabulary)).to(device)
 optimizer = torch.optim.AdamW(classifier.parameters(), lr=0.002)
-best_weights = Path(mkdtemp()) / "classifier.pt"  # in a project: a folder that stays
+path = Path(mkdtemp()) / "classifier.pt"  # in a project: a folder that stays
 lowest = math.inf
 for epoch in range(8):
     classifier.train()  # switches it on again
@@ -424,8 +424,15 @@ for epoch in range(8):
     print(f"epoch {epoch}: training loss {mean:.3f}, validation loss {new_loss:.3f}")
     if new_loss < lowest:
         lowest = new_loss
-        torch.save(classifier.state_dict(), best_weights)
-classifier.load_state_dict(torch.load(best_weights, weights_only=True))
+        saved = {"vocabulary": vocabulary, "weights": classifier.state_dict()}
+        torch.save(saved, path)
+
+# %%
+# a program that loads the file needs `SumOfWords`, `encode` and, below, `judge`
+saved = torch.load(path, map_location=device, weights_only=True)
+vocabulary = saved["vocabulary"]
+classifier = SumOfWords(len(vocabulary)).to(device)
+classifier.load_state_dict(saved["weights"])
 test_parts = [part.to(device) for part in (test_ids, test_mask, test_labels)]
 print(f"test reviews right: {correct(classifier, *test_parts).float().mean():.3f}")
 
@@ -588,7 +595,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 # | word vectors trained with the model | pretrained vectors, such as GloVe (Pennington et al., 2014) | `nn.Embedding.from_pretrained(vectors)` | gensim: `downloader.load("glove-wiki-gigaword-50")` |
 # | one number per word | logistic regression on word counts | `nn.Linear(V, 1)` | scikit-learn: `CountVectorizer`, `LogisticRegression` |
 # | `encode`: ids and mask | tokenization | `nn.utils.rnn.pad_sequence` | Hugging Face: a tokenizer's `input_ids`, and `attention_mask` with 1 for words |
-# | `read_reviews` | | `torch.utils.data.Dataset` | Hugging Face: `datasets.load_dataset` |
+# | `read_reviews`, `ReviewDataset` | | `torch.utils.data.Dataset` | Hugging Face: `datasets.load_dataset` |
 # | batches | mini-batches | `DataLoader(…, collate_fn=collate)` | Hugging Face: `Trainer` |
 #
 # ## Questions

@@ -5,7 +5,7 @@ The measurements come from `benchmarks/length.py`, which trains the model of the
 
 import torch
 
-from course_utils.data.measured import measured, measured_at
+from course_utils.data.measured import by_seed, measured, measured_at, read_rows
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
 from course_utils.figures.tables import table
@@ -25,11 +25,12 @@ WRONG = "#d1495b"
 
 
 def batch_in_words(words, source, given, wanted):
-    """Return a table of what a batch holds at each position: the vocabulary, and source B×S, given B×T, wanted B×T."""
+    """Return a table of what a batch holds at each position: the vocabulary, or a list of its tokens, and source B×S, given B×T, wanted B×T."""
+    tokens = words if isinstance(words, list) else words.tokens([*range(len(words))])
     rows, most = {}, max(source.shape[1], wanted.shape[1])
     for name, ids in (("source", source), ("given", given), ("wanted", wanted)):
         for b, row in enumerate(ids.tolist()):
-            texts = [SIGNS[one] if one in SIGNS else words.tokens([one])[0] for one in row]
+            texts = [SIGNS.get(one, tokens[one]) for one in row]
             rows[f"{name}, sentence {b + 1}"] = texts + [""] * (most - len(texts))
     return table(rows, [f"position {t}" for t in range(most)], corner="a batch of two")
 
@@ -82,6 +83,31 @@ def whole_sentences_right(lengths):
     }
     columns = [f"{length} words" for length in lengths]
     return table(rows, columns, corner="share of whole sentences right, five seeds", digits=2)
+
+
+def with_all_captions(captions, in_german, your_run):
+    """Print the translations of the page's model and of larger ones, trained on all captions, and return a table of both.
+
+    `your_run` has the page's pairs, parameters, minutes, BLEU, and BLEU with the next caption's translation.
+    """
+    stored = read_rows("all_captions")
+    for caption, german, column in zip(captions, in_german, ("guitar", "snow", "bench"), strict=True):
+        print(f"{caption}\n    short captions:       {german}")
+        for row in stored:
+            print(f"    all captions, seed {row['seed']}: {row[column]}")
+    pairs, parameters, minutes, bleu, others = your_run
+    rows = {
+        "pairs for training": [f"{pairs:,}", f"{int(stored[0]['pairs']):,}"],
+        "parameters": [f"{parameters:,}", f"{int(stored[0]['parameters']):,}"],
+        "minutes of CPU time in training": [minutes, by_seed("all_captions", "cpu_seconds") / 60],
+        "BLEU on short test captions": [bleu, by_seed("all_captions", "bleu_of_short")],
+        "the same, with the next one's translation": [others, ""],
+        "BLEU on all test captions": ["", by_seed("all_captions", "bleu")],
+        "the same, with the next one's translation ": ["", by_seed("all_captions", "bleu_of_others")],
+    }
+    return table(
+        rows, ["short captions, your run", f"all captions, {len(stored)} seeds"], corner="trained on", digits=1
+    )
 
 
 def _five(column, setup):

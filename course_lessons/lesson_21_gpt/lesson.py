@@ -12,7 +12,7 @@ from course_lessons.lesson_21_gpt import figures
 from course_utils import check, predict, reveal
 from course_utils.data.measured import by_seed
 from course_utils.data.recall import WORDS, recall_next
-from course_utils.data.tales import CHARACTERS, decode, encode, letters_to_copy, tales
+from course_utils.data.tales import letters_to_copy, tales
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.train_model import train_model
@@ -125,10 +125,22 @@ class Layer(nn.Module):
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# We repeat lesson 11's function for P, define the model and call it on the 5 characters of "a cat". How many predictions does it make?
+# We number the characters, repeat lesson 11's function for P and call the model on the 5 in "a cat". How many predictions does it make?
 
 
 # %%
+# for a text of your own: CHARACTERS = sorted(set(text))
+CHARACTERS = "\n .abcdefghijklmnopqrstuvwxyzBDFGKLMNPRSTVZ"
+
+
+def encode(text):  # each character's number is its position in CHARACTERS
+    return torch.tensor([CHARACTERS.index(character) for character in text])  # T
+
+
+def decode(ids):  # T
+    return "".join(CHARACTERS[i] for i in ids)
+
+
 def sinusoidal_positions(T, D):
     position = torch.arange(T)[:, None]  # T 1
     exponent = torch.arange(0, D, 2) / D  # D/2: from 0 to almost 1
@@ -173,7 +185,7 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # %% [markdown]
 # The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
 #
-# Apart from dropout, GPT-2 (Radford et al., 2019) differs from our class in three ways: it learns its position vectors, omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does it have? On the device `meta`, tensors have shapes but no data.
+# Apart from dropout and initial weights, GPT-2 (Radford et al., 2019) differs from our class as follows: it learns position vectors, omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does this GPT-2 have? On the device `meta`, tensors have shapes but no data.
 
 
 # %% tags=["nbval-check-output"]
@@ -258,6 +270,7 @@ print(f"largest difference  {difference:.4f}")
 # %%
 # ids B 65: in each row, a line break and 64 characters of tale after tale
 # bits B 64: for each of the 64, how surprising it is if you know the rules
+# from a text of your own, encode(text).unfold(0, 65, 1) cuts rows like those of ids
 train = tales(6000, seed=1)
 test = tales(400, seed=2)
 text = decode(test.ids[3, 1:])  # row 3 without the line break before the tale
@@ -363,7 +376,8 @@ def write(model, prompt, adjust, seed=0, longest=64):
     generator = torch.Generator().manual_seed(seed)
     ids = encode(prompt)[None]  # 1 T
     while ids.shape[1] < longest:
-        logits = model(ids)[0, -1]  # V: of text 0, after its last character
+        last = ids[:, -len(model.P) :]  # 1 T: as many as the model has positions
+        logits = model(last)[0, -1]  # V: of text 0, after its last character
         p = adjust(logits)  # V: probabilities, by one of the functions below
         # multinomial draws one character's number with these probabilities
         next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch

@@ -3,6 +3,7 @@
 How they are written: `benchmarks/measuring.py`.
 
 length.csv                              benchmarks/length.py          what gets through one vector
+all_captions.csv                        benchmarks/all_captions.py    captions of any length through one vector
 attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
 projections.csv                         benchmarks/projections.py     self-attention with and without each projection, by epochs
 beams.csv                               benchmarks/beams.py           width against BLEU

@@ -307,10 +307,13 @@ def decoder_only(new=(), llama=False) -> Diagram:
             its RMSNorm, f(RMSNorm(x)), and at a + its result is added to the stream. An RMSNorm follows the last layer.
             The readout gives logits of the next piece.""")
     _draw_stack(draw, "text\nso far", {"causal": CAUSAL}, 0, readout)
+    text = next(box for box in draw.boxes if box.text == "text\nso far")
+    draw.arrow(readout, text, "the next character is appended", over=100)
     return draw.diagram("""The characters of the text so far get an embedding + positions. A thick line leads on through
         N layers: one residual stream. Beside it are causal self-attention and feed-forward: each reads the stream
         through its norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer. The
-        readout gives logits of the next character.""")
+        readout gives logits of the next character. An arrow leads from it back to the text so far: the next character
+        is appended.""")
 
 
 def _draw_stack(
