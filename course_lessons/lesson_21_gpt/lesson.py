@@ -185,7 +185,7 @@ print("parameters", sum(weights.numel() for weights in model.parameters()))
 # %% [markdown]
 # The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
 #
-# Apart from dropout and initial weights, GPT-2 (Radford et al., 2019) differs from our class as follows: it learns position vectors, omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does this GPT-2 have? On the device `meta`, tensors have shapes but no data.
+# Apart from dropout and initial weights, GPT-2 (Radford et al., 2019) differs from our class: it learns position vectors, omits √D and replaces `relu` with a smooth function, GELU ([`21.gpt`](../exercises/21_gpt_exercises.ipynb)). In Hugging Face's `transformers`, the model is called `GPT2LMHeadModel`, and `GPT2Config()` contains the sizes of the smallest GPT-2. How many parameters does this GPT-2 have? On the device `meta`, tensors have shapes but no data.
 
 
 # %% tags=["nbval-check-output"]
