@@ -937,12 +937,12 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", 'The maps for "cup" and "spoon" are both strongest around the spoon\'s bowl,')
+@claim("15", 'The map for "cup" is strongest on the cup and the map for "spoon" around the spoon\'s bowl,')
 def _(numbers):
     looks, *_, mean, _, most = numbers("whole captions right: attending before each word ")  # "hardly any", "64%" above
-    strongest = [divmod(row.index(max(row)), 7) for row in PHOTO_ROWS.values()]
-    around = all(row in (4, 5) and column in (3, 4, 5) for row, column in strongest)
-    return around and round(looks, 2) == 0.64 and most < 0.1 and mean < 0.1
+    cup, spoon = (divmod(row.index(max(row)), 7) for row in PHOTO_ROWS.values())
+    there = cup[0] in (1, 2, 3) and cup[1] in (2, 3, 4) and spoon[0] in (4, 5) and spoon[1] in (3, 4, 5)
+    return there and round(looks, 2) == 0.64 and most < 0.1 and mean < 0.1
 
 
 @claim("15", "covering the spoon lowered the probability of")
@@ -964,17 +964,24 @@ def _(numbers):
     return all(numbers(f"columns: {caption}.") == [] for caption in CAPTIONS.values())
 
 
-@claim("15", "In our run, none of the three covered photographs gets a different caption.")
+@claim("15", "The captions stay the same without the spoon and without the camera,")
 def _(numbers):
-    covered = [f"“{part} covered”; columns: {CAPTIONS[name]}." for part, (name, _) in COVERED.items()]
+    covered = [f"“{part} covered”; columns: {CAPTIONS[name]}." for part, (name, _) in COVERED.items() if part != "cup"]
     return all(numbers(caption) == [] for caption in covered)
 
 
-@claim("15", 'The map for "spoon" is strongest around the spoon\'s bowl, as in one of four other runs. But so is the map for "cup",')
+@claim("15", 'Without the cup, the captioner still writes "cup" but omits the saucer;')
+def _(numbers):
+    numbers("“cup covered”; columns: a cup of coffee ")
+    written = numbers.shown.rpartition("“cup covered”; columns: ")[2].partition(".")[0]
+    return "saucer" not in written
+
+
+@claim("15", 'although the map for "spoon" is strongest around the spoon\'s bowl.')
 def _(numbers):
     for word, stored in PHOTO_ROWS.items():  # in the first picture
-        largest, row, column = numbers(f"“{word}”; columns: largest ")[:3]
-        assert row in (4, 5) and column in (3, 4, 5) and len(stored) == 49
+        largest, *place = numbers(f"“{word}”; columns: largest ")[:3]
+        assert tuple(place) == divmod(stored.index(max(stored)), 7) and len(stored) == 49
         assert abs(largest - max(stored)) < 0.01
     return True
 
