@@ -113,7 +113,7 @@ def translator():
         (lambda: truth(["the zebra"]), "'zebra' is no word of this world"),
         (
             lambda: measured("weather", "rain", "day"),
-            "no table 'weather': there are ablations, attention, balance, .*, turing, variants, warm_up",
+            "no table 'weather': there are ablations, all_captions, attention, balance, .*, turing, variants, warm_up",
         ),
         (lambda: measured("length", "rain", "length"), "has no column 'rain': it has order, setup"),
         (lambda: measured("length", "words_right", "length", setup="x"), "nothing in the table 'length' has setup = x"),
