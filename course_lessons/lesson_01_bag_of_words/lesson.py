@@ -389,7 +389,7 @@ batches = DataLoader(training_set, batch_size=128, shuffle=True, collate_fn=coll
 held_out = DataLoader(validation_set, batch_size=128, collate_fn=collate)
 
 # %% [markdown]
-# AdamW's weight decay now stays at its default, 0.01. After each epoch, we compute the loss on the validation reviews. If it is the lowest so far, we save vocabulary and weights. How do the two losses change?
+# AdamW's weight decay now stays at its default, 0.01. Instead, we choose the epoch: after each, we compute the loss on the validation reviews, and if it is the lowest so far, we save vocabulary and weights. How do the two losses change?
 
 
 # %%

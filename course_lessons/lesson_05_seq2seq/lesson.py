@@ -442,7 +442,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 #
 # Does one vector also carry a real sentence? Multi30k (Elliott et al., 2016) contains captions of photos in English and German, in two files whose lines correspond. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
 #
-# To use this section in a project of your own, also copy `PAD`, `BOS`, `EOS`, `make_batch`, `Seq2Seq` and `loss_of`. Only `caption_files`, which downloads the files, comes from the course.
+# To use this section in a project of your own, also copy `PAD`, `BOS`, `EOS`, `make_batch`, `Seq2Seq` and `loss_of`. Apart from `figures`, only `caption_files`, which downloads the files, comes from the course.
 
 
 # %%

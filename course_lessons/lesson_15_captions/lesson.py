@@ -549,7 +549,8 @@ def preprocess(image):  # Y X 3, from 0 to 255
 
 
 coco = json.loads((FOLDER / "captions.json").read_text())
-# With trained weights: ResNetModel.from_pretrained("microsoft/resnet-50")
+# With trained weights: ResNetModel.from_pretrained("microsoft/resnet-50"), for
+# which AutoImageProcessor scales the pixels
 network = ResNetModel(ResNetConfig()).eval()
 computed = {}  # the annotations of each photograph, by its id
 for photo in coco["images"]:
