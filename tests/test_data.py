@@ -35,7 +35,6 @@ from course_utils.data.generated_reviews import (
 )
 from course_utils.data.loading import caption_files, load_captions, review_file
 from course_utils.data.multi30k import MULTI30K_SPLITS
-from course_utils.data.pairs import Pairs
 from course_utils.data.reviews import NEGATIONS, holds_negation
 from course_utils.data.small_world import truth
 from course_utils.data.sst2 import SPLITS, load_sst2
@@ -350,43 +349,37 @@ def test_review_file_is_sst2_where_it_is(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_load_captions_falls_back_on_a_toy_language_and_says_so(monkeypatch, capsys):
+def test_captions_fall_back_on_a_toy_language_and_say_so(monkeypatch, tmp_path, capsys):
+    def file(name):
+        path = tmp_path / name.partition("/")[2]
+        path.write_bytes(gzip.compress(f"a dog, {path.name.partition('.')[0]}".encode()))
+        return path
+
+    def lines_of(path):
+        return gzip.decompress(path.read_bytes()).decode().split("\n")
+
     with monkeypatch.context() as patch:
-        patch.setattr(loading, "load_multi30k", lambda split: Pairs([f"a dog, {split}"], ["ein hund"]))
+        patch.setattr(loading, "fetch", file)
         sources = [load_captions(split).sources for split in ("train", "val", "test")]
         assert sources == [["a dog, train"], ["a dog, val"], ["a dog, test_2016_flickr"]]
     assert capsys.readouterr().out == ""
-    loading._load_captions.cache_clear()
+    loading._caption_files.cache_clear()
     toys = {split: load_captions(split) for split in ("train", "val", "test")}
     assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
     assert truth(toys["test"].sources) == toys["test"].targets != toys["val"].targets
+    for split, pairs in toys.items():
+        english, german = caption_files(split)
+        assert lines_of(english) == pairs.sources and lines_of(german) == pairs.targets
     said = capsys.readouterr().out
     assert said.count("\n") == 1 and "toy language" in said
-    with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
-        load_captions("dev")
-    loading._load_captions.cache_clear()
-    monkeypatch.setenv("COURSE_REAL_DATA", "1")
-    with pytest.raises(DataError):
-        load_captions("train")
-
-
-def lines_of(path):
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [line.rstrip("\n") for line in lines]
-
-
-def test_caption_files_fall_back_on_a_toy_language_and_say_so(monkeypatch, capsys):
-    for split in ("train", "val", "test"):
-        english, german = caption_files(split)
-        toys = load_captions(split)
-        assert lines_of(english) == toys.sources and lines_of(german) == toys.targets
-    assert capsys.readouterr().out.count("toy language") == 2  # once for the files, once for the captions
-    with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
-        caption_files("dev")
+    for load in (load_captions, caption_files):
+        with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
+            load("dev")
     loading._caption_files.cache_clear()
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
-    with pytest.raises(DataError):
-        caption_files("train")
+    for load in (load_captions, caption_files):
+        with pytest.raises(DataError):
+            load("train")
 
 
 def test_review_file_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):

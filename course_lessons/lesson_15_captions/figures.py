@@ -58,9 +58,7 @@ def show_finished_captions(seen):
     """Draw what the page's captioners will have written: about a photograph, with the maps of two of the words, and about scene 2."""
     known, _ = load_photographs()
     _, (ax, *others) = plt.subplots(1, 1 + len(PHOTO_MAPS), figsize=(8.4, 2.8))
-    ax.imshow(known.images[0].numpy())
-    ax.set(xticks=[], yticks=[], title="learned by heart")
-    ax.set_xlabel(textwrap.fill(CAPTIONS[known.titles[0]], 26), fontsize=10)
+    _show_photo(known.images[0], "learned by heart", CAPTIONS[known.titles[0]], ax)
     stored = {word: torch.tensor([float(each) for each in row.split()]) / 1000 for word, row in PHOTO_MAPS.items()}
     most = max(weights.max() for weights in stored.values())
     for ax, (word, weights) in zip(others, stored.items(), strict=True):
@@ -176,11 +174,15 @@ def show_captioned(photos, captions):
     rows = math.ceil(len(captions) / 4)
     _, grid = plt.subplots(rows, 4, figsize=(10.4, 3.3 * rows), squeeze=False)
     for ax, title, image, caption in zip(grid.flat, photos.titles, photos.images, captions, strict=True):
-        ax.imshow(image.numpy())
-        ax.set(xticks=[], yticks=[], title=title)
-        ax.set_xlabel(textwrap.fill(caption, 26), fontsize=10)
+        _show_photo(image, title, caption, ax)
         if title == NEW_TITLE:
             ax.set_ylabel(f"by {NEW_BY}", fontsize=7)
+
+
+def _show_photo(image, title, caption, ax):
+    ax.imshow(image.numpy())
+    ax.set(xticks=[], yticks=[], title=title)
+    ax.set_xlabel(textwrap.fill(caption, 26), fontsize=10)
 
 
 def show_photo_maps(image, words, weights):

@@ -30,7 +30,7 @@ from course_utils.authoring.sources import Target, read_source
 from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.imports import PACKAGES, closure, imported
-from course_utils.base.paths import FOLDERS, LESSONS, folder_of, number_of, sources_in
+from course_utils.base.paths import FOLDERS, LESSONS, folder_of, sources_in
 from course_utils.checks import catalogue
 
 KEPT = Path("build/last_green.json")  # {what: its checksum} at the last run without a failure
@@ -82,11 +82,12 @@ def as_variable(names: set[str]) -> dict[str, str]:
 
 
 def notebooks(root: Path, names: set[str], folders: tuple[str, ...], among: Collection[str] | None = None) -> list[str]:
-    """Return the built notebooks in these folders, of these lessons' numbers if any are given, that depend on what has changed."""
+    """Return the built notebooks in these folders, `among` others if any are given, that depend on what has changed."""
     found = []
     for folder in folders:
-        names_there = [name for name in sources_in(root, folder) if among is None or number_of(name) in among]
-        for target in (Target(folder, name) for name in names_there):
+        for target in (Target(folder, name) for name in sources_in(root, folder)):
+            if among is not None and target.built not in among:
+                continue
             page = replace(
                 target, folder=FOLDERS[0]
             )  # where what a check says counts; whoever runs solutions wants that

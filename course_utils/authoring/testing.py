@@ -21,7 +21,7 @@ from course_utils.authoring import impact
 from course_utils.base.paths import FOLDERS, file_of, number_of, sources_in
 
 RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
-# Lessons that train, whose page and solutions take nine tenths of the time of all notebooks. Their outputs are those of today's
+# Lessons that train, whose page and solutions take four fifths of the time of all notebooks. Their outputs are those of today's
 # code, as `course build --check` has just seen, so the usual run repeats them only where something that they use has changed.
 LONG = ("05", "06", "12", "13", "14", "15", "16", "17", "19", "20", "21", "22")
 NO_TESTS = 5  # the exit code of pytest where it has run none
@@ -166,13 +166,9 @@ def _usual_notebooks(root):
     names = impact.changed_since_success(root) if (root / impact.KEPT).exists() else impact.changed_by_last_commit(root)
     left_out = []
     if names is not None and "constraints.txt" not in names:
-        again = impact.notebooks(root, names, RUN_BY_NBVAL, LONG)
-        long = (
-            file_of(folder, name)
-            for folder in RUN_BY_NBVAL
-            for name in sources_in(root, folder)
-            if number_of(name) in LONG
-        )
+        there = [(folder, name) for folder in RUN_BY_NBVAL for name in sources_in(root, folder)]
+        long = [file_of(folder, name) for folder, name in there if number_of(name) in LONG]
+        again = impact.notebooks(root, names, RUN_BY_NBVAL, long)
         left_out = [built for built in long if built not in again]
     ignored = [f"--ignore={built}" for built in left_out]
     step = _pytest(root, "notebooks", *RUN_BY_NBVAL, *NBVAL, *ignored, extra=NOTEBOOKS_ALONE)

@@ -1,7 +1,7 @@
 """What messages are put together from: a number with its noun, what somebody perhaps meant by a name that is not known."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -9,6 +9,11 @@ def count(n: float, noun: str) -> str:
     """Return a number with its noun: "1 sentence", "10,000 students", "1.5 points"."""
     number = f"{n:,}" if isinstance(n, int) else f"{n:g}"
     return f"{number} {noun}{'s' * (n != 1)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as one lists them: "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

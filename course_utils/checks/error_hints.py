@@ -13,6 +13,7 @@ from keyword import kwlist
 
 import torch
 
+from course_utils.base.words import listed
 from course_utils.checks.running.contract import Case, Failure, Outcome, is_float
 from course_utils.checks.task import Mistake, Task
 
@@ -46,7 +47,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     'arguments: "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
     'argument: "dim0", "dim1"': "specify which two axes to swap. `.mT` swaps the last two.",
     "Dimension out of range": "axes are counted from 0, so a tensor with two axes has the axes 0 and 1. -1 is always the last one.",
-    "for dimension 0 with size 0": "the tensor is empty here, for example because nothing fulfilled a condition.",
+    "for dimension 0 with size 0": "the tensor is empty here, for example because nothing met a condition.",
     "is out of bounds for dimension": "positions are counted from 0, so the last of n is n - 1.",
     "list index out of range": "positions are counted from 0, so the last of n is n - 1.",
     "too many indices for tensor": "the brackets name more axes than the tensor has: print its shape before this line.",
@@ -193,7 +194,7 @@ def _wrong_arguments(task, case, failure):
         return ""
     given = task.names[: len(case.args)]
     names, itself = (["self", *given[2:]], "`forward`") if case.module else (given, "Your function")
-    handed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    handed = listed(names)
     left_out = " and ".join(task.names[len(case.args) :])
     default = f" This call uses the exercise's default for {left_out}." if left_out else ""
     handed, these = (f"{handed}, in this order", "these") if len(names) > 1 else (handed, "this")

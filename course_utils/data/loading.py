@@ -15,7 +15,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.data.download import DataError, fetch
 from course_utils.data.generated_reviews import generate_reviews
-from course_utils.data.multi30k import load_multi30k
+from course_utils.data.multi30k import read_pairs
 from course_utils.data.pairs import Pairs
 from course_utils.data.small_world import small_world
 from course_utils.data.sst2 import SPLITS
@@ -86,23 +86,12 @@ def _caption_files() -> dict[str, tuple[Path, Path]]:
 def load_captions(split: str) -> Pairs:
     """Return the train, val or 2016 test split of Multi30k, English and German, or pairs of the toy language where it can't be had.
 
-    The choice is made once per process, for all three splits. Raises `CourseError` for another split, and `DataError` as
-    `review_file` does.
+    Chooses and raises as `caption_files` does.
     """
-    if split not in _CAPTION_SIZES_AND_SEEDS:
-        raise CourseError(f"split must be train, val or test, not {split!r}")
-    return copy.deepcopy(_load_captions()[split])
+    return copy.deepcopy(_load_captions(*caption_files(split)))
 
 
-@functools.cache
-def _load_captions() -> dict[str, Pairs]:
-    def load(split):
-        return load_multi30k(_CAPTION_SPLITS[split])
-
-    if splits := _load_all(load, _CAPTION_SPLITS, "Multi30k", "the toy language"):
-        return splits
-    worlds = {split: small_world(*which, longest=10) for split, which in _CAPTION_SIZES_AND_SEEDS.items()}
-    return {split: Pairs(world.sources, world.targets) for split, world in worlds.items()}
+_load_captions = functools.cache(read_pairs)
 
 
 def _load_all(load, splits, real, instead):

@@ -4,6 +4,7 @@ Here: two files' lines made into `Pairs`. Not here: how the files get onto this 
 """
 
 import gzip
+from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.words import did_you_mean
@@ -26,18 +27,22 @@ def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
             raise CourseError(
                 f"{name} must be one of {', '.join(known)}, not {received!r}{did_you_mean(received, known)}"
             )
-    source, target = pair.split("-")
-    sources, targets = _read_lines(f"multi30k/{split}.{source}.gz"), _read_lines(f"multi30k/{split}.{target}.gz")
+    return read_pairs(*(fetch(f"multi30k/{split}.{language}.gz") for language in pair.split("-")))
+
+
+def read_pairs(source: Path, target: Path) -> Pairs:
+    """Return the lines of two files as pairs. Raises `DataError` where one has more of them."""
+    sources, targets = _read_lines(source), _read_lines(target)
     if len(sources) != len(targets):
         raise DataError(
-            f"Expected as many lines in {split}.{source}.gz as in {split}.{target}.gz, but they have "
+            f"Expected as many lines in {source.name} as in {target.name}, but they have "
             f"{len(sources)} and {len(targets)}: download both anew."
         )
     return Pairs(sources, targets)
 
 
-def _read_lines(path: str) -> list[str]:
-    text = gzip.decompress(fetch(path).read_bytes()).decode("utf-8")
+def _read_lines(path):
+    text = gzip.decompress(path.read_bytes()).decode("utf-8")
     # Some 250 lines have a space at an end, two in a row, a tab or a no-break space. BLEU and chrF don't see the
     # difference, but whoever counts words does.
     return [" ".join(line.split()) for line in text.removesuffix("\n").split("\n")]

@@ -6,6 +6,7 @@ Not here: what `progress` is called with (`notebook.py`), and where progress is 
 from collections.abc import Collection, Mapping
 from html import escape
 
+from course_utils.base.words import listed
 from course_utils.checks import catalogue
 from course_utils.checks.report import SYMBOLS, with_code
 
@@ -96,8 +97,7 @@ def _what_comes_next(groups):
 
 def _again(rows):
     again = [id for _, id, _, reached, *_ in rows if reached == CHANGED_SINCE]
-    listed = " and ".join([*[", ".join(again[:-1])] * (len(again) > 1), *again[-1:]])
-    return f"Check {listed} again: changed since. " * bool(again)
+    return f"Check {listed(again)} again: changed since. " * bool(again)
 
 
 def _new_things_next(groups, begun):

@@ -82,7 +82,6 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         raise CourseError(f"{path} is not there: `course lab` makes your copies, and --file names another notebook.")
     notebook, clean, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
-    original = Place(root, "exercises", name).original
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python would say of the learner's code, which is only parsed
         skipped = dict(_no_python(notebook.cells))
@@ -105,6 +104,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
         remarks.append(f"Checked {where}, but without an answer in the saved file: {', '.join(unsaved)}. {ways}")
     now = _count_answers(notebook, rows)
     empty = not now
+    original = Place(root, "exercises", name).original
     if empty and not file and not is_as_built(original):
         remarks.append(
             f"Are your answers in {original}? It is not as the course made it: name it with --file to hand it in."

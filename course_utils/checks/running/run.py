@@ -119,7 +119,7 @@ class _ErrorTracer(NullTracer):
         sys.settrace(self._before)
 
     def _look(self, frame, event, argument):
-        return None if frame.f_code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")) else self._inside
+        return self._inside if _is_the_learners(frame.f_code) else None
 
     def _inside(self, frame, event, argument):
         if event == "exception" and self.error is None:
@@ -522,7 +522,7 @@ def _failure(error, answer):
     frame, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen")):
+        if _is_the_learners(code):
             line = trace.tb_lineno
             if line == code.co_firstlineno and frame and isinstance(error, RecursionError):
                 line = frame[1]  # the call that went too deep, above, rather than the `def` that it reached
@@ -533,6 +533,10 @@ def _failure(error, answer):
         return Failure(type(error).__name__, message, _definition(answer), name, kinds=kinds)
     by_candidate = getattr(error, "raised_by_candidate", False) is True
     return Failure(type(error).__name__, message, _source_lines(*frame[:2]), frame[2], by_candidate, kinds, arguments)
+
+
+def _is_the_learners(code):
+    return not code.co_filename.startswith((*NOT_THE_LEARNERS, "<frozen"))
 
 
 def _source_lines(filename, line, reach=2):

@@ -43,9 +43,7 @@ class Unreadable(Exception):
 class Notebook:
     """A notebook's code, as text."""
 
-    cells: tuple[
-        str, ...
-    ]  # sources of code, counted as in JupyterLab: "" for a text cell, and for one that was left out
+    cells: tuple[str, ...]  # their code, counted as in JupyterLab: "" for text, and where a cell was left out
     lesson: str  # "03", "" where it can't be told
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads

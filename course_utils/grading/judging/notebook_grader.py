@@ -19,6 +19,7 @@ import torch
 from course_utils.base.imports import closure
 from course_utils.base.paths import LESSONS, QUESTIONS
 from course_utils.base.sanitise import cut
+from course_utils.base.words import listed
 from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
 from course_utils.checks.instructor_mistakes import packed as packed_mistakes
@@ -379,7 +380,7 @@ def _note(cells, name, place, checked):
     if len(places) < 2:
         return ""
     counts = f"the one that the check in cell {place + 1} saw counts" if place == checked else "the last one counts"
-    return f"Defined in the cells {', '.join(places[:-1])} and {places[-1]}: {counts}."
+    return f"Defined in the cells {listed(places)}: {counts}."
 
 
 def _remarks(note):
