@@ -51,9 +51,9 @@ def test_a_captioner_does_what_its_equations_say(gate, hard):
                 context = torch.sigmoid(look.gate(h)) * context
                 torch.testing.assert_close(output.gates[row, t], torch.sigmoid(look.gate(h)))
             word = model.embedding(given[row, t])
-            h, c = model.cell(torch.cat([word, context])[None], (h[None], c[None]))
+            h, c = model.lstm(torch.cat([word, context])[None], (h[None], c[None]))
             h, c = h[0], c[0]
-            said = model.readout(torch.tanh(word + model.from_state(h) + model.from_context(context)))
+            said = model.readout(torch.tanh(word + model.from_state(h) + model.from_look(context)))
             torch.testing.assert_close(output.logits[row, t], said)
     assert (output.places is not None) == hard
 

@@ -11,7 +11,7 @@ import torch
 from matplotlib.colors import ListedColormap
 
 from course_utils.data import measured
-from course_utils.data.photographs import CAPTIONS, NEW_BY, NEW_TITLE, load_photographs
+from course_utils.data.photographs import MIDDLE, SCALE, pixels_of
 from course_utils.data.scenes import RELATIONS, WORDS
 from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
@@ -24,10 +24,8 @@ MAPS = (  # what the page's captioner writes about scene 2, and its weights for 
     ("a", "4 14 1 3 3 3 2 3 3 2 3 3 3 3 2 3 3 3 4 20 3 3 4 3 2"),
     ("six", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 100 0 0 0 0 0"),
 )
-PHOTO_MAPS = {  # weights of the captioner of photographs for two words of the first caption, in thousandths, cell by cell
-    "cup": "2 12 36 37 35 6 6 2 40 42 41 37 17 8 9 41 44 44.6 40 23 7 13 26 31 27 28 10 9 12 27 23 16 13 18 9 6 21 22 38 36 13 3 4 13 23 12 7 6 7",
-    "spoon": "1 5 12 12 12 5 6 1 14 15 15 13 8 10 5 15 16 16 14 9 6 9 12 12 11 11 9 14 25 53 43 39 41 47 17 15 52 56 78 78.2 29 3 8 26 46 25 12 10 8",
-}
+ON_GRASS = "a brown dog is running through the grass"  # what the page's captioner of photographs writes
+PAPER = [67.0, 44.8, 29.9, 19.5]  # BLEU-1 to BLEU-4 on Flickr8k, in Table 1 of Xu et al. (2015)
 
 
 def cells_of(seen, scene):
@@ -55,24 +53,19 @@ def show_written(image, words, weights, cells):
 
 
 def show_finished_captions(seen):
-    """Draw what the page's captioners will have written: about a photograph, with the maps of two of the words, and about scene 2."""
-    known, _ = load_photographs()
-    _, (ax, *others) = plt.subplots(1, 1 + len(PHOTO_MAPS), figsize=(8.4, 2.8))
-    _show_photo(known.images[0], "learned by heart", CAPTIONS[known.titles[0]], ax)
-    stored = {word: torch.tensor([float(each) for each in row.split()]) / 1000 for word, row in PHOTO_MAPS.items()}
-    most = max(weights.max() for weights in stored.values())
-    for ax, (word, weights) in zip(others, stored.items(), strict=True):
-        _show_cells(known.images[0], weights, most, word, ax)
-        ax.set_xlabel(f"strongest colour: {most:.2f}\nequal weights: {1 / len(weights):.2f}", fontsize=9)
+    """Draw what the page's captioners will have written: about a photograph, and about scene 2, with its maps."""
+    grass = pixels_of("grass")[0].permute(1, 2, 0).mul(SCALE).add(MIDDLE).round().byte()
+    ax = plots.axes(1, width=2.6, height=2.9)
+    _show_photo(grass, ON_GRASS, "", ax)
     words, percents = zip(*MAPS, strict=True)
     weights = torch.tensor([[int(percent) / 100 for percent in row.split()] for row in percents])  # T L
     show_written(seen.images[2], words, weights, cells_of(seen, 2))
 
 
 def show_both(seen, scene, outputs):
-    """Draw a map for each word of the right caption and for each of `outputs`, which maps a name to an Output, with the gate and what is said below it; return this in words."""
+    """Draw a map for each word of the right caption and for each of `outputs`, which maps a name to an Output, with the gate and what is said below it."""
     words = seen.caption(scene).split()
-    length, first = len(words), seen.true[scene, 1]  # the cell of the first thing, which is named after an "a"
+    length = len(words)
     weights = {name: found.weights[scene, :length] for name, found in outputs.items()}
     gates = {name: [f"{one:.2f}" for one in found.gates[scene, :length, 0]] for name, found in outputs.items()}
     said = {name: [WORDS[word] for word in found.logits[scene, :length].argmax(-1)] for name, found in outputs.items()}
@@ -80,18 +73,6 @@ def show_both(seen, scene, outputs):
         [f"gate {gate}\nsays “{word}”" for gate, word in zip(gates[name], said[name], strict=True)] for name in outputs
     ]
     pictures.each_word(seen.images[scene], words, weights, cells_of(seen, scene), below=below)
-    rows = []
-    for name in outputs:
-        on_first = ", ".join(f"{one:.2f}" for one in weights[name][:, first])
-        rows.append(f"{name} {on_first}, gates {', '.join(gates[name])}, says “{' '.join(said[name])}”")
-    return f"“{seen.caption(scene)}”, weights on the first object, word by word: {'; '.join(rows)}."
-
-
-def show_effect(seen, scene, t, weights, lost):
-    """Draw the weights of a word, L, beside what its probability loses without each cell, L."""
-    columns = [f"weights for “{WORDS[seen.wanted[scene, t]]}”", "lost without the cell"]
-    cell = cells_of(seen, scene)[t]
-    pictures.each_word(seen.images[scene], columns, {"": torch.stack([weights, lost])}, [cell, cell], width=2)
 
 
 def share_pointed(output, seen, where):
@@ -169,31 +150,69 @@ def _names_lost(setup, where):
     return (1 - by_seed("emptied", where, setup) / by_seed("emptied", "whole", setup)).clamp(min=0)
 
 
-def show_captioned(photos, captions):
-    """Draw photographs, at most four in a row, each with its title above it and a caption below it."""
-    rows = math.ceil(len(captions) / 4)
-    _, grid = plt.subplots(rows, 4, figsize=(10.4, 3.3 * rows), squeeze=False)
-    for ax, title, image, caption in zip(grid.flat, photos.titles, photos.images, captions, strict=True):
-        _show_photo(image, title, caption, ax)
-        if title == NEW_TITLE:
-            ax.set_ylabel(f"by {NEW_BY}", fontsize=7)
+def on_flickr8k():
+    """Return a table of BLEU on the 1,000 test photographs of Flickr8k, with the paper's, and say what was trained."""
+    rows = {}
+    for name, setup, search in (
+        ("attention, greedy", "attention", "greedy"),
+        ("attention, beam 5", "attention", "beam"),
+        ("the mean instead, beam 5", "mean", "beam"),
+    ):
+        columns = [by_seed_of_photographs(f"{search}{n}", setup) for n in range(1, 5)]
+        rows[name] = [f"{each.mean():.1f} ({each.min():.1f} to {each.max():.1f})" for each in columns]
+    rows["Xu et al. (2015), soft attention"] = [f"{each:.1f}" for each in PAPER]
+    return table(rows, [f"BLEU-{n}" for n in range(1, 5)], corner="test photographs")
 
 
-def _show_photo(image, title, caption, ax):
+def by_seed_of_photographs(value, setup):
+    """Return what the captioners of photographs reached, in the order of their seeds."""
+    return measured.by_seed("flickr8k", value, setup=setup)
+
+
+def effect_of_covers():
+    """Return a table of what covering a part of a test photograph does to the word with the most concentrated map."""
+    rows = {
+        "nothing": ("whole", None),
+        "a square around the largest weight": ("at_the_largest", "kept_at_the_largest"),
+        "a square around the least weight": ("at_the_least", "kept_at_the_least"),
+    }
+    found = {}
+    for row, (probability, kept) in rows.items():
+        still = 1.0 if kept is None else by_seed_of_photographs(kept, "attention").mean().item()
+        found[row] = [by_seed_of_photographs(probability, "attention").mean().item(), still]
+    return table(found, ["probability of the word", "still the most probable"], corner="what is covered", digits=2)
+
+
+def show_captioned(images, captions, titles=None):
+    """Draw photographs, at most four in a row, each with a caption below it and perhaps a title above it."""
+    rows, titles = math.ceil(len(captions) / 4), titles or [""] * len(captions)
+    _, grid = plt.subplots(rows, 4, figsize=(10.4, 3.2 * rows), squeeze=False)
+    for ax in grid.flat[len(captions) :]:
+        ax.set_visible(False)
+    for ax, title, image, caption in zip(grid.flat, titles, images, captions, strict=False):
+        _show_photo(image, caption, title, ax)
+
+
+def _show_photo(image, caption, title, ax):
     ax.imshow(image.numpy())
     ax.set(xticks=[], yticks=[], title=title)
     ax.set_xlabel(textwrap.fill(caption, 26), fontsize=10)
 
 
 def show_photo_maps(image, words, weights):
-    """Draw the weights for each word, T×L, over a pale grey photograph, at most six words in a row, in one scale of colours."""
-    rows = math.ceil(len(words) / 6)
-    figure, grid = plt.subplots(rows, 6, figsize=(10.4, 2.3 * rows), squeeze=False)
+    """Draw a photograph, Y×X×3, and over it, pale and grey, the weights for each word, T×L, at most six pictures in a row, in one scale of colours."""
+    rows = math.ceil((len(words) + 1) / 6)
+    figure, grid = plt.subplots(rows, 6, figsize=(10.4, 2.2 * rows), squeeze=False)
     most = weights[: len(words)].max()
-    figure.suptitle(f"colours from 0 to {most:.2f} in all maps; equal weights would be {1 / weights.shape[1]:.2f}")
-    for ax in grid.flat[len(words) :]:
+    figure.suptitle(
+        f"colours from 0 to {most:.2f} in all maps; equal weights would be {1 / weights.shape[1]:.2f}", fontsize=9
+    )
+    for ax in grid.flat[len(words) + 1 :]:
         ax.set_visible(False)
-    for ax, word, alpha in zip(grid.flat, words, weights, strict=False):
+    first, *others = grid.flat
+    first.imshow(image.numpy().astype("uint8"))
+    first.set(xticks=[], yticks=[])
+    for ax, word, alpha in zip(others, words, weights, strict=False):
         _show_cells(image, alpha, most, word, ax)
 
 

@@ -103,8 +103,8 @@ class Captioner(nn.Module):
         self.embedding = nn.Embedding(words, width)
         self.first_state, self.first_memory = nn.Linear(annotation, hidden), nn.Linear(annotation, hidden)
         self.look = look(annotation, hidden, alignment, gate)
-        self.cell = nn.LSTMCell(width + annotation, hidden)
-        self.from_state, self.from_context = nn.Linear(hidden, width), nn.Linear(annotation, width, bias=False)
+        self.lstm = nn.LSTMCell(width + annotation, hidden)
+        self.from_state, self.from_look = nn.Linear(hidden, width), nn.Linear(annotation, width, bias=False)
         self.readout = nn.Linear(width, words)
 
     def forward(
@@ -125,8 +125,8 @@ class Captioner(nn.Module):
             if looks is not None:
                 annotations, keys = looks[:, step], self.look.key(looks[:, step])
             context, weights, gate, place = self.look(annotations, keys, state, hard, draw)
-            state, memory = self.cell(torch.cat([word, context], -1), (state, memory))
-            logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_context(context)))
+            state, memory = self.lstm(torch.cat([word, context], -1), (state, memory))
+            logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_look(context)))
             steps.append((logits, weights, gate, place))
         *parts, places = zip(*steps, strict=True)
         return Output(*(torch.stack(part, 1) for part in parts), torch.stack(places, 1) if hard else None)
