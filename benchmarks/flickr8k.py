@@ -1,8 +1,8 @@
 """Photographs that the captioner has not seen: lesson 15's captioner and its code, trained on Flickr8k.
 
-    python benchmarks/flickr8k.py FOLDER [--seeds 0 1]
+    python benchmarks/flickr8k.py [--folder flickr8k] [--seeds 0 1]
 
-FOLDER holds the photographs of Flickr8k (Hodosh et al. 2013) in `images`, and its four lists `Flickr8k.token.txt`,
+The folder holds the photographs of Flickr8k (Hodosh et al. 2013) in `images`, and its four lists `Flickr8k.token.txt`,
 `Flickr_8k.trainImages.txt`, `Flickr_8k.devImages.txt` and `Flickr_8k.testImages.txt`. The first run computes all annotations, half a gigabyte.
 
 Fills course_utils/data/measured_tables/flickr8k.csv. "attention" is the captioner of the page, "mean" gets the mean of a photograph's
@@ -245,7 +245,7 @@ def measure(setup, width, hidden, epochs, seed):
 
 
 if __name__ == "__main__":
-    options = read_options(__doc__, [0, 1], runs={"type": Path, "metavar": "FOLDER"})
-    folder = options.runs
+    options = read_options(__doc__, [0, 1], folder={"type": Path, "default": Path("flickr8k")})
+    folder = options.folder
     fill("flickr8k", COLUMNS, jobs([("attention", *SETTINGS), ("mean", *SETTINGS)], options.seeds), measure)
     print(machine())

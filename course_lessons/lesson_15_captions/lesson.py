@@ -577,7 +577,7 @@ figures.on_flickr8k()
 # %% [markdown]
 # It has learned all eight captions, so the long run is worth its time. On the 30,000 captions of Flickr8k's 6,000 training photographs, the same code with D = 64 and H = 128 took ten minutes on one core for six passes ([program](../benchmarks/flickr8k.py)). In the table, BLEU-n compares groups of up to n words with all five captions of a test photograph (lesson 07). With beam search, our BLEU-4 is close to the paper's. Yet the mean of all annotations does nearly as well, so attention hardly matters here. Perhaps each annotation already describes much of the photograph.
 #
-# Which of the eight photographs, all new to this captioner, will it describe correctly? To try one of your own, call `caption_of(read("name.jpg"))`.
+# Which of the eight photographs, all new to this captioner, will it describe correctly? To try one of your own, call `caption_of(read(...))` with the path of its file.
 
 # %%
 weights, vocabulary = load_captioner()  # trained on Flickr8k, seed 0
