@@ -37,7 +37,10 @@ def converted(network):
     for theirs, block in zip(network._blocks, ours.blocks, strict=True):
         if hasattr(theirs, "_expand_conv"):
             pairs.append((theirs._expand_conv, theirs._bn0, block.expand))
-        pairs += [(theirs._depthwise_conv, theirs._bn1, block.each), (theirs._project_conv, theirs._bn2, block.project)]
+        pairs += [
+            (theirs._depthwise_conv, theirs._bn1, block.depthwise),
+            (theirs._project_conv, theirs._bn2, block.project),
+        ]
     for convolution, normalization, new in pairs:
         scale = normalization.weight / (normalization.running_var + normalization.eps).sqrt()
         new.weight.copy_(convolution.weight * scale.view(-1, 1, 1, 1))

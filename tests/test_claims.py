@@ -938,7 +938,10 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim("15", "Attention matters: given only the mean of a picture's parts, our networks get hardly any caption right.")
+@claim(
+    "15",
+    "For our own pictures, attention matters: given only the mean of their parts, networks get hardly any caption right.",
+)
 def _(numbers):
     looks, *_, mean, _, most = numbers("whole captions right: attending before each word ")
     return round(looks, 2) == 0.64 and most < 0.1 and mean < 0.1
@@ -950,12 +953,12 @@ def _(numbers):
     return 0.15 < for_name < 0.35 and earlier > 0.9 and plain > 0.9
 
 
-@claim("15", "It has learned all eight captions, so the long run is worth its time.")
+@claim("15", "The captioner has learned all eight captions, so the pipeline works.")
 def _(numbers):
     return all(numbers(f"{caption}\n") == [] for caption in read_captions().values())
 
 
-@claim("15", "The captioner finds one even where there is only grass:")
+@claim("15", "Coffee and a moose become dogs, and so does grass alone:")
 def _(numbers):
     return numbers(f"Panel 6 of 8: A grid; columns: {ON_GRASS}.") == []  # in the first picture, too
 

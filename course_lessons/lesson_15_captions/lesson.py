@@ -26,11 +26,11 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# A network of this lesson describes the first picture below as "a brown dog is running through the grass". What made it write "dog"?
+# One of our networks describes the first picture below as "a brown dog is running through the grass". What made it write "dog"?
 #
 # Before each word, such a network can attend to the picture anew, so every word comes with its own map of weights. It is tempting to read a map as an explanation, but does it show which part of the picture the word depends on? To find out, we change pictures and see whether the words change.
 #
-# The other maps belong to a network that describes pictures of our own. The stronger the colour of a cell, the larger its weight for the word above; a dashed outline marks the object to be named.
+# The maps below it belong to a network for our own pictures. The stronger the colour of a cell, the larger its weight for the word above; a dashed outline marks the object to be named.
 
 # %%
 draw = torch.Generator().manual_seed(0)
@@ -40,7 +40,7 @@ print("On pictures of up to four objects,", figures.with_and_without_looks())
 figures.show_finished_captions(unseen)
 
 # %% [markdown]
-# Attention matters: given only the mean of a picture's parts, our networks get hardly any caption right. Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
+# For our own pictures, attention matters: given only the mean of their parts, networks get hardly any caption right. Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
 #
 # ## A picture and its caption
 #
@@ -263,11 +263,12 @@ reveal("15.pointing", round(100 * pointing))
 @torch.no_grad()
 def write(model, a, vocabulary):  # a: 1 L E
     words = [BOS]
-    while words[-1] != EOS and len(words) < 14:
+    while words[-1] != EOS and len(words) <= 20:
         output = model(a, torch.tensor([words]))
         next_word = output.logits[0, -1].argmax()  # the most probable one
         words.append(next_word.item())
-    return [vocabulary[word] for word in words[1:-1]], output.weights[0]  # T L
+    written = [vocabulary[word] for word in words[1:] if word != EOS]
+    return written, output.weights[0]  # T L
 
 
 def written(scene):
@@ -424,7 +425,7 @@ print("B, all cells alike:    ", overlooked(alike))
 # %% [markdown]
 # Captioner B has the smaller sum, although it looks at nothing in particular. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
-# In the paper, the penalty improves the captions (section 4.2.1), so we train a second captioner with it. For which word will the map show the five?
+# In the paper, the penalty improves the captions (section 4.2.1), so we train a second captioner with it.
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -451,7 +452,7 @@ figures.show_both(unseen, scene, outputs)
 table({"with the penalty": figures.shares_right(words, unseen)}, parts, digits=2)
 
 # %% [markdown]
-# Fewer captions are correct: 56% instead of 77%. The pointing accuracy falls much further, almost to 0, even though most names are still correct. In the picture, each map has its gate and predicted word below it. With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not.
+# Fewer captions are correct: 56% instead of 77%. The pointing accuracy falls much further, almost to 0, even though most names are still correct. Below each map are its gate and the predicted word. With the penalty, the map for the "a" before "five" shows the five, but the map for "five" does not.
 #
 # Do names no longer depend on their objects? We now empty the cell of the object throughout ("everywhere" in the table), then only for the first state or only during one look.
 
@@ -491,9 +492,9 @@ figures.names_by_seed()
 #
 # ## Photographs
 #
-# Do the maps of photographs tell us more? The paper's first data set is Flickr8k: 8,000 photographs, mostly of people and dogs, with five captions each. A network pretrained on ImageNet, EfficientNet-Lite0, computes 7 × 7 annotations of dimension 1,280 for each photograph.
+# Do maps of photographs show what a word depends on? The paper's smallest data set is Flickr8k: 8,000 photographs, mostly of people and dogs, with five captions each. A network pretrained on ImageNet, EfficientNet-Lite0, computes 7 × 7 annotations of dimension 1,280 for each photograph.
 #
-# As in lesson 01, a `Dataset` returns one example, a photograph's annotations and a caption's word numbers, and `collate` a batch. Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs. Their captions have the form of MS COCO's `captions_train2017.json`.
+# As in lesson 01, a `Dataset` returns one example, here a photograph's annotations and the caption in word numbers; `collate` makes a batch. Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs. Their file has MS COCO's format, which calls captions "annotations".
 
 
 # %%
@@ -526,7 +527,7 @@ def tokenize(caption):
 
 
 class CaptionDataset(Dataset):
-    def __init__(self, captions, annotations):  # the annotations by the photograph's id
+    def __init__(self, captions, annotations):  # annotations: L E for each id
         self.captions = captions
         self.annotations = annotations
 
@@ -555,8 +556,10 @@ all_words = tokenize(" ".join(caption["caption"] for caption in coco["annotation
 vocabulary = ["PAD", "BOS", "EOS", "UNK", *sorted(set(all_words))]
 number_of = {word: number for number, word in enumerate(vocabulary)}
 photos = CaptionDataset(coco["annotations"], by_id)
-# All eight make one batch. For Flickr8k: 64 captions of similar length (lesson 05)
+# one batch of eight; for Flickr8k, 64 captions of similar length (lesson 05)
 batches = list(DataLoader(photos, batch_size=8, collate_fn=collate))
+
+# %%
 torch.manual_seed(0)
 photo_model = Captioner(V=len(vocabulary), E=1280)
 optimizer = torch.optim.Adam(photo_model.parameters(), lr=3e-3)
@@ -572,12 +575,11 @@ for _ in range(250):  # passes over the data
         schedule.step()
 known = [write(photo_model, a.unsqueeze(0), vocabulary)[0] for a in by_id.values()]
 print("\n".join(" ".join(words) for words in known))
-figures.on_flickr8k()
 
 # %% [markdown]
-# It has learned all eight captions, so the long run is worth its time. On the 30,000 captions of Flickr8k's 6,000 training photographs, the same code with D = 64 and H = 128 took ten minutes on one core for six passes ([program](../benchmarks/flickr8k.py)). In the table, BLEU-n compares groups of up to n words with all five captions of a test photograph (lesson 07). With beam search, our BLEU-4 is close to the paper's. Yet the mean of all annotations does nearly as well, so attention hardly matters here. Perhaps each annotation already describes much of the photograph.
+# The captioner has learned all eight captions, so the pipeline works. On Flickr8k's 6,000 training photographs, two longer runs with D = 64 and H = 128 took ten minutes each ([program and settings](../benchmarks/flickr8k.py)), without the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
 #
-# Which of the eight photographs, all new to this captioner, will it describe correctly? To try one of your own, call `caption_of(read(...))` with the path of its file.
+# Which of our eight photographs, which it has never seen, will the Flickr8k captioner describe correctly? To try one of your own, call `caption_of(read(...))` with the path of its file.
 
 # %%
 weights, vocabulary = load_captioner()  # trained on Flickr8k, seed 0
@@ -593,15 +595,18 @@ figures.show_captioned(images.values(), [caption_of(each) for each in images.val
 hopper = images[7]
 words, weights = write(photo_model, annotate(hopper), vocabulary)
 figures.show_photo_maps(hopper, words, weights)
+figures.on_flickr8k()
 
 # %% [markdown]
-# Flickr8k shows people and dogs, so a moose becomes a dog. The captioner finds one even where there is only grass: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do). No part of that picture can have shown it a dog.
+# With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. The mean of all annotations does about as well, so attention hardly matters here.
 #
-# Grace Hopper, a computer scientist and naval officer, is described better, except for "man". Which part made the captioner write "man", and which part "hat"? The maps are nearly flat. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
+# None of the eight captions is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do).
+#
+# Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps hardly tell: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
 
 
 # %%
-def cover(image, left, top, right, bottom):  # with the mean colour
+def cover(image, left, top, right, bottom):  # Y X 3, with the mean colour
     covered = image.clone()
     covered[top:bottom, left:right] = image.float().mean((0, 1)).byte()
     return covered
@@ -627,9 +632,9 @@ rows = {name: probabilities(image) for name, image in covers.items()}
 table(rows, words, corner="what is covered", digits=2)
 
 # %% [markdown]
-# Without the hat, "hat" is half as probable and no longer written, although no map is strongest on the hat. Without the face, "hat" is even less probable. And "man" does not depend on any one of these parts: it stays whichever we cover.
+# Without the hat, "hat" is half as probable and no longer written, although no map is strongest on the hat. Without the face, "hat" is even less probable. "Man" is written whichever part we cover, so none of them alone decides it.
 #
-# One photograph proves little. For each of Flickr8k's 1,000 test photographs, we take the word of the caption whose map has the largest weight. We cover 3 × 3 cells around this weight or, for comparison, around the smallest weight. How often is the word still the most probable one?
+# One photograph proves little. In each of Flickr8k's 1,000 test captions, we take the word with the largest weight on any cell, leaving out words such as "a". We cover 3 × 3 cells around this cell or elsewhere. How often is the word still the most probable one?
 
 # %%
 figures.effect_of_covers()
@@ -639,15 +644,15 @@ figures.effect_of_covers()
 #
 # ## Which part of the picture does this word describe?
 #
-# A word describes the part of the picture that, when changed on its own, changes the word. For a name in our scenes, this part is the named object, and for a relation, it is both objects.
+# A word describes the part of the picture whose change alone changes the word. For a name in our scenes, this is the named object; for a relation, both objects; for "man", none of the parts that we covered.
 #
 # The map for a word shows where one look points. The gate controls how much of this look reaches the word, and the state stores what was read before. The map for a name may therefore miss the right part, or point to it although the word does not depend on it. To know which part matters, we have to change the picture.
 #
 # ## Where you will meet this
 #
-# A [public implementation](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning) of the paper reaches a BLEU-4 of 33 on COCO, with beam 5 and a ResNet-101 that is trained along.
+# A [public implementation](https://github.com/sgrvinod/a-PyTorch-Tutorial-to-Image-Captioning) of the paper reaches a BLEU-4 of 33 on COCO, with beam 5 and a fine-tuned ResNet-101.
 #
-# Flamingo attends to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads picture parts like words (Liu et al., 2023).
+# Flamingo attends to the picture in separate layers (Alayrac et al., 2022), while LLaVA reads parts of the picture as words (Liu et al., 2023).
 #
 # | here | in the paper | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |

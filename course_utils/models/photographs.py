@@ -1,6 +1,6 @@
-"""A network that sees what is in photographs, and a captioner of photographs: their stored weights, each a byte.
+"""A network that sees what is in photographs, and a captioner of photographs: their stored weights, most of them bytes.
 
-Here: EfficientNet-Lite0 (Tan and Le 2019, without its squeeze-and-excitation and with ReLU6), weights in bytes, loading. Not here: the
+Here: EfficientNet-Lite0, which is EfficientNet (Tan and Le 2019) without squeeze-and-excitation and with ReLU6; weights in bytes; loading. Not here: the
 photographs (`data/photographs.py`), and the captioner itself, which is lesson 15's.
 
 Shape letters: B photographs, C channels, Y and X pixels.
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from course_utils.data.photographs import FOLDER
 
-BLOCKS = (  # how many, kernel, stride of the first, channels within (times those before), channels behind
+BLOCKS = (  # blocks, kernel, stride of the first block, expansion factor, output channels
     (1, 3, 1, 1, 16),
     (2, 3, 2, 6, 24),
     (2, 5, 2, 6, 40),
@@ -40,16 +40,16 @@ class Convolution(nn.Conv2d):
 class Block(nn.Module):
     """An inverted residual block: more channels, a convolution of each channel, fewer channels."""
 
-    def __init__(self, before, kernel, stride, times, behind):
+    def __init__(self, inputs, kernel, stride, expansion, outputs):
         super().__init__()
-        within, self.residual = times * before, stride == 1 and before == behind
-        self.expand = Convolution(before, within, 1) if times > 1 else nn.Identity()
-        self.each = Convolution(within, within, kernel, stride, groups=within)
-        self.project = Convolution(within, behind, 1)
+        hidden, self.residual = expansion * inputs, stride == 1 and inputs == outputs
+        self.expand = Convolution(inputs, hidden, 1) if expansion > 1 else nn.Identity()
+        self.depthwise = Convolution(hidden, hidden, kernel, stride, groups=hidden)
+        self.project = Convolution(hidden, outputs, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: B×C×Y×X."""
-        found = self.project(F.relu6(self.each(F.relu6(self.expand(x)))))
+        found = self.project(F.relu6(self.depthwise(F.relu6(self.expand(x)))))
         return x + found if self.residual else found
 
 
@@ -58,12 +58,12 @@ class EfficientNetLite0(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.first, before, blocks = Convolution(3, 32, 3, 2), 32, []
-        for number, kernel, stride, times, behind in BLOCKS:
+        self.first, inputs, blocks = Convolution(3, 32, 3, 2), 32, []
+        for number, kernel, stride, expansion, outputs in BLOCKS:
             for block in range(number):
-                blocks.append(Block(before, kernel, stride if block == 0 else 1, times, behind))
-                before = behind
-        self.blocks, self.last = nn.Sequential(*blocks), Convolution(before, WIDTH, 1)
+                blocks.append(Block(inputs, kernel, stride if block == 0 else 1, expansion, outputs))
+                inputs = outputs
+        self.blocks, self.last = nn.Sequential(*blocks), Convolution(inputs, WIDTH, 1)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Return features: pixels B×3×224×224, from -1 to 1 → B×1280×7×7, from 0 to 6."""
@@ -83,7 +83,7 @@ def packed(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def unpacked(stored: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the weights that `packed` has stored, in full precision."""
+    """Return the weights stored by `packed`, in full precision."""
     names = [name for name in stored if not name.endswith(" scale")]
     return {name: stored[name].float() * stored.get(f"{name} scale", 1.0) for name in names}
 
