@@ -96,18 +96,21 @@ def with_all_captions(captions, in_german, your_run):
         for row in stored:
             print(f"    all captions, {row['cell'] + ',':5} seed {row['seed']}: {row[column]}")
     pairs, parameters, *yours = your_run
-    columns = {"short captions, your run": [f"{pairs:,}", f"{parameters:,}", *yours, "", ""]}
-    for name, cell in (("one layer of GRUs", "GRU"), ("two layers of LSTMs", "LSTM")):
-        first = next(row for row in stored if row["cell"] == cell)
-        minutes = by_seed("all_captions", "cpu_seconds", cell=cell) / 60
-        short, every, others = (
-            by_seed("all_captions", score, cell=cell) for score in ("bleu_of_short", "bleu", "bleu_of_others")
+    columns = {"short captions, your run": [f"{pairs:,}", f"{parameters:,}", "1", *yours, "", ""]}
+    for cell in dict.fromkeys(row["cell"] for row in stored):
+        runs = [row for row in stored if row["cell"] == cell]
+        sizes = [f"{int(runs[0][size]):,}" for size in ("pairs", "parameters")]
+        found = (
+            by_seed("all_captions", column, cell=cell)
+            for column in ("cpu_seconds", "bleu_of_short", "bleu", "bleu_of_others")
         )
-        sizes = [f"{int(first[size]):,}" for size in ("pairs", "parameters")]
-        columns[f"all captions, {name}"] = [*sizes, minutes, short, "", every, others]
+        seconds, short, every, others = (x if len(x) > 1 else x.item() for x in found)
+        name = f"all captions, {runs[0]['layers']}-layer {cell}"
+        columns[name] = [*sizes, f"{len(runs)}", seconds / 60, short, "", every, others]
     rows = [
         "pairs for training",
         "parameters",
+        "seeds",
         "minutes of CPU time in training",
         "BLEU on short test captions",
         "short ones, with the next one's translation",
@@ -115,7 +118,7 @@ def with_all_captions(captions, in_german, your_run):
         "all, with the next one's translation",
     ]
     cells = zip(*columns.values(), strict=True)
-    return table(dict(zip(rows, cells, strict=True)), [*columns], corner="trained on; two seeds", digits=1)
+    return table(dict(zip(rows, cells, strict=True)), [*columns], corner="trained on", digits=1)
 
 
 def _five(column, setup):

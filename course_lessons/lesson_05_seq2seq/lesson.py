@@ -652,7 +652,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 # %% [markdown]
 # Our model's score of about 7 is low. But translations of other captions score only about 1, so most of it comes from what the vectors carry of their own captions.
 #
-# The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `DeepSeq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. For LSTMs, add `cell=nn.LSTM, layers=2, dropout=0.2`. In our [stored runs](../docs/measurements.md#what-gets-through-one-vector) of both models, do bench and book come through?
+# The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `DeepSeq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. For LSTMs, add `cell=nn.LSTM, layers=2, dropout=0.2`. Do snow, bench and book come through in our [stored runs](../docs/measurements.md#what-gets-through-one-vector) of both models?
 
 # %%
 size = sum(weights.numel() for weights in german_model.parameters())
