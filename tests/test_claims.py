@@ -454,18 +454,17 @@ def _(numbers):
     return found == [[*correct, third] for third in thirds]
 
 
-@claim("05", "Two layers of LSTMs get the guitar right but reach only about 9, with more parameters and in 9 minutes")
+@claim("05", "Two layers of LSTMs reach only about 9, with more parameters and in 9 minutes")
 def _(numbers):
     lstm = read_rows("all_captions", where={"cell": "LSTM", "layers": 2})
-    guitars = {row["guitar"] for row in lstm}
     bleu, minutes, size = ([float(row[name]) for row in lstm] for name in ("bleu", "cpu_seconds", "parameters"))
     gru_minutes = by_seed("all_captions", "cpu_seconds", cell="GRU") / 60
     near = all(abs(score - 9) < 0.6 for score in bleu) and all(abs(m / 60 - 9) < 0.5 for m in minutes)
     more = min(size) > max(float(row["parameters"]) for row in read_rows("all_captions", where={"cell": "GRU"}))
-    return guitars == {"ein mann spielt gitarre ."} and near and more and abs(gru_minutes.mean() - 6.5) < 0.1
+    return near and more and abs(gru_minutes.mean() - 6.5) < 0.1
 
 
-@claim("05", "But translations of other captions score only about 1,")
+@claim("05", "but translations of other captions score only about 1,")
 def _(numbers):
     own, swapped = (
         numbers(f"BLEU if each caption gets {whose} translation:")[0] for whose in ("its own", "the next one's")

@@ -52,7 +52,7 @@ diagrams.seq2seq(source_words, target_words)
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# The part of the network that computes this step is called a **cell**. The tanh squashes every number into the range from -1 to 1, so the state cannot grow without limit.
+# The part of the network that computes this step is called a **cell**. The tanh squashes every number into the range -1 to 1, so the state cannot grow without limit.
 #
 # Here is a cell to work through on paper. A word is a single number, the state has two dimensions and starts at zero, and $b$ is also 0. The matrices are
 #
@@ -174,7 +174,7 @@ figures.batch_in_words(pairs.words, source, given, wanted)
 #
 # ## The whole model
 #
-# Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of dimension D for each word, and `nn.Linear` turns a state of dimension H into V numbers. `__init__` creates these parts, and `forward` runs when we call `model(source, given)`.
+# Both languages share a vocabulary of V words. The table `nn.Embedding` holds a vector of dimension D for each word, and `nn.Linear` turns a state of dimension H into V numbers.
 #
 # Why does `encode` not use the state at the last position, `states[:, -1]`?
 
@@ -430,7 +430,7 @@ print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 #
 # ## Is the vector too small?
 #
-# Why does the model fail on long sentences? Perhaps there is too little room in the vector. But the network also has to *learn* how to write a sentence into the vector and read it out again. Do longer sentences come through if we train it longer? We have trained five models for each of seven versions. The first is ours; the others differ in the dimension of the vector, the number of steps, or the cell and its learning rate. Which of them get more than half of the eight-word sentences right? Each entry is the mean of five models, with the lowest and the highest in brackets.
+# Why does the model fail on long sentences? Perhaps there is too little room in the vector. But the network also has to *learn* how to write a sentence into the vector and read it out again. Do longer sentences come through if we train it longer? We have trained five models for each of seven versions; the table shows their means, with the lowest and the highest in brackets. The first is ours; the others differ in the dimension of the vector, the number of steps, or the cell and its learning rate. Which of them get more than half of the eight-word sentences right?
 
 # %%
 figures.whole_sentences_right(lengths=(3, 6, 8, 12))
@@ -438,7 +438,7 @@ figures.whole_sentences_right(lengths=(3, 6, 8, 12))
 # %% [markdown]
 # The models get more than half of the eight-word sentences right if we train them four times as long or if the vector has 128 dimensions. With longer training, the same 64 dimensions hold such sentences, so room was not the limit: the network had not learned to use it. A larger vector also makes the network larger, and the table does not say which of the two helps.
 #
-# Plain cells fail here even at three words. At twelve words, even the best version fails on most sentences.
+# Plain cells fail even at three words. At twelve words, even the best version fails on most sentences.
 #
 # ## Real sentences
 #
@@ -543,7 +543,7 @@ class DeepSeq2Seq(nn.Module):
 
 
 # %% [markdown]
-# No line does, because the code hands `s` on without looking inside. With `pack_padded_sequence`, the encoder stops at each caption's EOS, so `s` is each layer's state there.
+# None, because the code hands `s` on without looking inside. With `pack_padded_sequence`, the encoder stops at each caption's EOS, so `s` is each layer's state there.
 #
 # The training steps are those of `train_model` above. After each epoch, we save the weights in a file if the validation loss is the lowest so far.
 
@@ -633,7 +633,7 @@ for caption, translation in zip(captions, in_german, strict=True):
     print(caption, "→", translation)
 
 # %% [markdown]
-# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, all three translations are correct German. In English, they say *a man in a red shirt is playing guitar*, *two dogs are playing in the grass* and *a woman in a blue shirt is playing tennis*. The first words fit, and so does the guitar, but snow, book and bench are lost.
+# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, all three translations are correct German. They say *a man in a red shirt is playing guitar*, *two dogs are playing in the grass* and *a woman in a blue shirt is playing tennis*. The first words fit, and so does the guitar, but snow, book and bench are lost.
 #
 # How good is the model on all the short test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
 
@@ -650,7 +650,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# Our model's score of about 7 is low. But translations of other captions score only about 1, so most of it comes from what the vectors carry of their own captions.
+# Our model's score of about 7 is low, but translations of other captions score only about 1, so most of it comes from the vectors.
 #
 # The same functions train a larger model on captions of any length. Change these arguments and run the section again: `read_pairs(…, longest=1_000)`, `DeepSeq2Seq(…, D=128, H=256)`, `train_epochs(…, epochs=3, rate=0.003)` and `to_german(…, most=40)`. For LSTMs, add `cell=nn.LSTM, layers=2, dropout=0.2`. Do snow, bench and book come through in our [stored runs](../docs/measurements.md#what-gets-through-one-vector) of both models?
 
@@ -660,13 +660,13 @@ your_run = [len(training_pairs), size, minutes, *scores]
 figures.with_all_captions(captions, in_german, your_run)
 
 # %% [markdown]
-# With GRUs, the first two translations are now correct, snow included. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 7 to about 10 for short captions and is 11 for all. Two layers of LSTMs get the guitar right but reach only about 9, with more parameters and in 9 minutes instead of 6.5. They may need other settings or more epochs: we tried only one.
+# With GRUs, the first two translations are now correct, snow included. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 7 to about 10 for short captions and is 11 for all. Two layers of LSTMs reach only about 9, with more parameters and in 9 minutes instead of 6.5; we tried no other settings.
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit: after longer training, the same 64 dimensions hold most sentences. We do not know whether they can hold twelve words.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit; we do not know whether 64 dimensions can hold twelve words.
 #
-# Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with four layers of 1,000 LSTM cells each, 12 million pairs of sentences, a vocabulary of 160,000 source words, and the source read backwards.
+# Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with four layers of 1,000 LSTM cells each, 12 million pairs of sentences, and the source read backwards.
 #
 # Our model is wasteful: the encoder has a state after *every* word, and we throw away all but the last.
 #
