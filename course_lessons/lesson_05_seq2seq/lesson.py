@@ -118,7 +118,7 @@ print("last state:", *last_state.shape)
 #
 # ## One vector between two networks
 #
-# Now we connect two GRUs, as in the diagram at the beginning. The encoder reads the sentence to be translated, the **source**. Its last state is the **sentence vector**. The decoder starts with this vector as its state and writes one word at each step.
+# Now we connect two GRUs, as in the first diagram. The encoder reads the sentence to be translated, the **source**. Its last state is the **sentence vector**. The decoder starts with this vector as its state and writes one word at each step.
 #
 # It first reads the special word **BOS**. After that, it reads its own previous word, and when it writes **EOS**, the translation is complete. The encoder also reads an EOS, at the end of the source.
 #
@@ -510,7 +510,7 @@ for name, rows in {"source": source, "given": given, "wanted": wanted}.items():
 
 
 # %% [markdown]
-# In practice, such models are deeper. `DeepSeq2Seq` stacks any number of `layers`, each of which reads the states of the one below, and its `cell` can be `nn.LSTM`, with more gates. In training, `dropout` sets random entries to 0, to reduce overfitting. The defaults give the model above, with more dimensions. An LSTM's state is a pair of tensors. Which line has to know this?
+# Sutskever et al. (2014) stack four layers of LSTMs, which have more gates than GRUs. In `DeepSeq2Seq`, `cell` can be `nn.LSTM`, and each of the `layers` reads the states of the one below. In training, `dropout` sets random entries to 0, to reduce overfitting. The defaults give the model above, with more dimensions. An LSTM's state is a pair of tensors. Which line has to know this?
 
 
 # %%
@@ -532,7 +532,7 @@ class DeepSeq2Seq(nn.Module):
         lengths = (source != PAD).sum(1).cpu()  # B: up to EOS
         packed = pack_padded_sequence(x, lengths, True, enforce_sorted=False)
         _, s = self.encoder(packed)
-        return s  # L B H, with L layers; for an LSTM, a pair of such tensors
+        return s  # L B H, with L layers; for an LSTM, a pair (h, c) of such tensors
 
     def decode(self, given, s):  # B T, and such an s
         states, s = self.decoder(self.embed(given), s)  # B T H: the last layer's
@@ -597,7 +597,7 @@ batches = batches_by_length(training_pairs)
 # With `batch_size=None`, each item of the list is a batch.
 training = DataLoader(batches, batch_size=None, shuffle=True, collate_fn=collate)
 validation = DataLoader(validation_pairs, batch_size=64, collate_fn=collate)
-german_model = DeepSeq2Seq(len(vocabulary)).to(device)  # or cell=nn.LSTM, layers=2
+german_model = DeepSeq2Seq(len(vocabulary)).to(device)  # add cell=nn.LSTM, layers=2
 path = Path(mkdtemp()) / "captions.pt"  # in a project: a folder that stays
 began = time.process_time()
 train_epochs(german_model, training, validation, path)
@@ -660,13 +660,13 @@ your_run = [len(training_pairs), size, minutes, *scores]
 figures.with_all_captions(captions, in_german, your_run)
 
 # %% [markdown]
-# With GRUs, the first two translations are now correct, snow included. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 7 to about 10 for short captions and is 11 for all. Two layers of LSTMs reach only about 9, with more parameters and in 9 minutes instead of 6.5; we tried no other settings.
+# With GRUs, the first two translations are now correct, snow included. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 7 to about 10 for short captions and is 11 for all. Two layers of LSTMs reach only 8.6, in 8.4 minutes instead of 6.5; we tried no other settings for them.
 #
 # ## Can one vector hold a sentence?
 #
 # One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit; we do not know whether 64 dimensions can hold twelve words.
 #
-# Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with four layers of 1,000 LSTM cells each, 12 million pairs of sentences, and the source read backwards.
+# Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers, 12 million pairs of sentences, and the source read backwards.
 #
 # Our model is wasteful: the encoder has a state after *every* word, and we throw away all but the last.
 #
