@@ -1,4 +1,4 @@
-"""Translation through one vector: lesson 05's model on all captions, of any length, in batches of similar length.
+"""Translation through one vector: lesson 05's models on all captions, of any length, in batches of similar length.
 
     python benchmarks/all_captions.py [--seeds 0 1]
 
@@ -15,8 +15,14 @@ import torch
 from measuring import fill, jobs, page, read_options, timed
 from torch.utils.data import DataLoader
 
-COLUMNS = "width hidden epochs rate seed pairs parameters loss bleu bleu_of_others bleu_of_short cpu_seconds guitar snow bench"
-SETTINGS = (128, 256, 3, 0.003)
+COLUMNS = (
+    "cell layers dropout width hidden epochs rate seed pairs parameters "
+    "loss bleu bleu_of_others bleu_of_short cpu_seconds guitar snow bench"
+)
+SETTINGS = [
+    ("GRU", 1, 0.0, 128, 256, 3, 0.003),
+    ("LSTM", 2, 0.2, 128, 256, 3, 0.003),
+]
 SENTENCES = (
     "A man is playing guitar.",
     "Two dogs are running in the snow.",
@@ -24,7 +30,7 @@ SENTENCES = (
 )
 
 
-def measure(width, hidden, epochs, rate, seed):
+def measure(cell, layers, dropout, width, hidden, epochs, rate, seed):
     """Train the page's model with the page's code; return one row."""
     lesson = page("05_seq2seq", device="cpu")
     pairs, held_out, test = (lesson.read_pairs(split, longest=1_000) for split in ("train", "val", "test"))
@@ -32,11 +38,9 @@ def measure(width, hidden, epochs, rate, seed):
     numbers = {token: number for number, token in enumerate(vocabulary)}
     lesson.to_numbers.__globals__.update(vocabulary=vocabulary, number_of=numbers)
     torch.manual_seed(seed)
-    pairs.sort(key=lambda pair: len(pair[1]))  # batches of captions about as long as one another have less padding
-    batches = [pairs[i : i + 64] for i in range(0, len(pairs), 64)]
-    training = DataLoader(batches, batch_size=None, shuffle=True, collate_fn=lesson.collate)
+    training = DataLoader(lesson.batches_by_length(pairs), batch_size=None, shuffle=True, collate_fn=lesson.collate)
     validation = DataLoader(held_out, batch_size=64, collate_fn=lesson.collate)
-    model = lesson.Seq2Seq(len(vocabulary), width, hidden)
+    model = lesson.DeepSeq2Seq(len(vocabulary), width, hidden, getattr(torch.nn, cell), layers, dropout)
     with tempfile.TemporaryDirectory() as folder:
         _, seconds = timed(lesson.train_epochs, model, training, validation, Path(folder) / "model.pt", epochs, rate)
     translations = [lesson.to_german(model, " ".join(english), most=40) for english, _ in test]
@@ -58,4 +62,4 @@ def measure(width, hidden, epochs, rate, seed):
 
 if __name__ == "__main__":
     options = read_options(__doc__, [0, 1])
-    fill("all_captions", COLUMNS, jobs([SETTINGS], options.seeds), measure)
+    fill("all_captions", COLUMNS, jobs(SETTINGS, options.seeds), measure)

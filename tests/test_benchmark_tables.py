@@ -63,7 +63,7 @@ def test_programs_of_small_tables_measure_a_row():
 
 @pytest.mark.thorough
 def test_lesson_05s_model_learns_captions_of_any_length(capsys):
-    ((pairs, size, loss, *scores, _, _, _, _),) = program("all_captions").measure(8, 16, 1, 0.01, 0)
+    ((pairs, size, loss, *scores, _, _, _, _),) = program("all_captions").measure("LSTM", 2, 0.2, 8, 16, 1, 0.01, 0)
     (untrained,) = re.findall("before training: (.*)", capsys.readouterr().out)
     assert pairs >= 8_000 and size > 2_000 and loss < float(untrained)
     assert len(scores) == 3 and all(0 <= score <= 100 for score in scores)

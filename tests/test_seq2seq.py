@@ -179,3 +179,41 @@ def test_a_sentence_means_the_same_beside_a_longer_one(name):
         weights = model.decode(given, *model.encode(source))[2]  # B T S
         assert (weights[(source == PAD)[:, None].expand_as(weights)] == 0).all()
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+
+
+def test_lesson_05s_deep_model_is_its_first_model_unless_told_otherwise():
+    page = program("measuring").page("05_seq2seq")
+    first, deep = page.Seq2Seq(V, D, H).double(), page.DeepSeq2Seq(V, D, H).double()
+    deep.load_state_dict(first.state_dict())
+    source, given, wanted = make_batch(SOURCES, TARGETS)
+    for model in (first, deep):
+        page.loss_of(model(source, given), wanted).backward()
+    torch.testing.assert_close(deep(source, given), first(source, given))
+    for found, expected in zip(deep.parameters(), first.parameters(), strict=True):
+        torch.testing.assert_close(found.grad, expected.grad)
+
+
+@pytest.mark.parametrize("cell, layers", [(nn.GRU, 2), (nn.LSTM, 1), (nn.LSTM, 3)])
+def test_lesson_05s_deep_model_passes_on_the_state_of_each_layer(cell, layers):
+    """Padding changes nothing, word by word gives what the whole row gives, and dropout acts in training alone."""
+    torch.manual_seed(0)
+    model = program("measuring").page("05_seq2seq").DeepSeq2Seq(V, D, H, cell, layers, 0.5 * (layers > 1)).double()
+    source, given, _ = make_batch(SOURCES, TARGETS)
+    assert torch.equal(model(source, given), model(source, given)) == (layers == 1)
+    logits, s, steps = model.eval()(source, given), model.encode(source), []
+    for words in given.split(1, dim=1):
+        scores, s = model.decode(words, s)
+        steps.append(scores)
+    torch.testing.assert_close(torch.cat(steps, 1), logits)
+    for row, length in enumerate((source != PAD).sum(1).tolist()):
+        alone = model(source[row : row + 1, :length], given[row : row + 1])
+        torch.testing.assert_close(logits[row : row + 1], alone)
+
+
+def test_lesson_05s_batches_hold_each_pair_once_beside_others_of_its_length():
+    page = program("measuring").page("05_seq2seq")
+    pairs = [(["a"], ["b"] * (i % 7)) for i in range(10)]
+    batches = page.batches_by_length(pairs, size=4)
+    assert [len(batch) for batch in batches] == [4, 4, 2]
+    joined = [pair for batch in batches for pair in batch]
+    assert joined == sorted(pairs, key=lambda pair: len(pair[1]))

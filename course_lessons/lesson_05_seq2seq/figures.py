@@ -25,8 +25,8 @@ WRONG = "#d1495b"
 
 
 def batch_in_words(words, source, given, wanted):
-    """Return a table of what a batch holds at each position: the vocabulary, or a list of its tokens, and source B×S, given B×T, wanted B×T."""
-    tokens = words if isinstance(words, list) else words.tokens([*range(len(words))])
+    """Return a table of what a batch holds at each position: the vocabulary, and source B×S, given B×T, wanted B×T."""
+    tokens = words.tokens([*range(len(words))])
     rows, most = {}, max(source.shape[1], wanted.shape[1])
     for name, ids in (("source", source), ("given", given), ("wanted", wanted)):
         for b, row in enumerate(ids.tolist()):
@@ -86,28 +86,39 @@ def whole_sentences_right(lengths):
 
 
 def with_all_captions(captions, in_german, your_run):
-    """Print the translations of the page's model and of larger ones, trained on all captions, and return a table of both.
+    """Print the translations of the page's model and of larger ones, trained on all captions, and return a table of them.
 
     `your_run` has the page's pairs, parameters, minutes, BLEU, and BLEU with the next caption's translation.
     """
     stored = read_rows("all_captions")
     for caption, german, column in zip(captions, in_german, ("guitar", "snow", "bench"), strict=True):
-        print(f"{caption}\n    short captions:       {german}")
+        print(f"{caption}\n    short captions:             {german}")
         for row in stored:
-            print(f"    all captions, seed {row['seed']}: {row[column]}")
-    pairs, parameters, minutes, bleu, others = your_run
-    rows = {
-        "pairs for training": [f"{pairs:,}", f"{int(stored[0]['pairs']):,}"],
-        "parameters": [f"{parameters:,}", f"{int(stored[0]['parameters']):,}"],
-        "minutes of CPU time in training": [minutes, by_seed("all_captions", "cpu_seconds") / 60],
-        "BLEU on short test captions": [bleu, by_seed("all_captions", "bleu_of_short")],
-        "the same, with the next one's translation": [others, ""],
-        "BLEU on all test captions": ["", by_seed("all_captions", "bleu")],
-        "the same, with the next one's translation ": ["", by_seed("all_captions", "bleu_of_others")],
-    }
-    return table(
-        rows, ["short captions, your run", f"all captions, {len(stored)} seeds"], corner="trained on", digits=1
-    )
+            print(f"    all captions, {row['cell'] + ',':5} seed {row['seed']}: {row[column]}")
+    pairs, parameters, *yours = your_run
+    columns = {"short captions, your run": [f"{pairs:,}", f"{parameters:,}", "1", *yours, "", ""]}
+    for cell in dict.fromkeys(row["cell"] for row in stored):
+        runs = [row for row in stored if row["cell"] == cell]
+        sizes = [f"{int(runs[0][size]):,}" for size in ("pairs", "parameters")]
+        found = (
+            by_seed("all_captions", column, cell=cell)
+            for column in ("cpu_seconds", "bleu_of_short", "bleu", "bleu_of_others")
+        )
+        seconds, short, every, others = (x if len(x) > 1 else x.item() for x in found)
+        name = f"all captions, {runs[0]['layers']}-layer {cell}"
+        columns[name] = [*sizes, f"{len(runs)}", seconds / 60, short, "", every, others]
+    rows = [
+        "pairs for training",
+        "parameters",
+        "seeds",
+        "minutes of CPU time in training",
+        "BLEU on short test captions",
+        "short ones, with the next one's translation",
+        "BLEU on all test captions",
+        "all, with the next one's translation",
+    ]
+    cells = zip(*columns.values(), strict=True)
+    return table(dict(zip(rows, cells, strict=True)), [*columns], corner="trained on", digits=1)
 
 
 def _five(column, setup):

@@ -670,7 +670,7 @@ table(rows, columns, corner="words right, teacher forcing", digits=2)
 #
 # ## Real captions
 #
-# Can our model translate real sentences? In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "guitar", "book" and "bench". We now train our Transformer on the same captions, with dropout. As in the paper, the learning rate rises at first and then falls (§5.3), and the target probability of the right word is a little below 1 (§5.4); lesson 13 explains both. After each epoch, we compute the loss on validation captions and keep the best weights. Will the three words survive?
+# Can our model translate real sentences? In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "snow", "book" and "bench". We now train our Transformer on the same captions, with dropout. As in the paper, the learning rate rises at first and then falls (§5.3), and the target probability of the right word is a little below 1 (§5.4); lesson 13 explains both. After each epoch, we compute the loss on validation captions and keep the best weights. Will the three words survive?
 
 # %%
 UNK = 3  # the number of all tokens that occur fewer than three times
@@ -773,7 +773,7 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.0f}")
 print("test translations with UNK:", sum("UNK" in text for text in written))
 
 # %% [markdown]
-# The validation loss falls in every epoch. In our run, all three translations are correct. On the short test captions, the model's BLEU is 26, compared with about 6 for lesson 05's model, which had about twice as many parameters and was trained for one more epoch. But more than half of the test translations contain UNK, and with a different seed, "book" was [lost again](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do).
+# The validation loss falls in every epoch. In our run, all three translations are correct. On the short test captions, the model's BLEU is 26, compared with about 7 for lesson 05's model, which had about twice as many parameters and was trained for one more epoch. But more than half of the test translations contain UNK, and with a different seed, "book" was [lost again](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do).
 #
 # ## What else do we need to turn attention into a translation model?
 #
