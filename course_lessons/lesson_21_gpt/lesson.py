@@ -121,11 +121,11 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. Before training, E's entries have a standard deviation of 1/√D; multiplied by √D, they have one of 1. The entries are then about as large as those of $P_t$, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E, times √D; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# We number the characters, repeat lesson 11's function for P and call the model on the 5 in "a cat". How many predictions does it make?
+# We number the characters, repeat lesson 11's function for P and build the model.
 
 
 # %%
@@ -158,7 +158,8 @@ class GPT(nn.Module):
         super().__init__()
         self.scale = D**0.5
         self.embedding = nn.Embedding(V, D)
-        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
+        # times √D, E's entries are then about as large as P's sines and cosines
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)
         P = sinusoidal_positions(longest, D)  # longest D
         # as a buffer, P moves with .to("cuda") but is neither trained nor saved
         self.register_buffer("P", P, persistent=False)
@@ -178,12 +179,50 @@ class GPT(nn.Module):
 
 torch.manual_seed(0)
 model = GPT(V=len(CHARACTERS))
-ids = encode("a cat")[None]  # T; [None] makes it 1 T: a batch of one text
-print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
+# Before training the model, we follow "a cat" through it. The cell repeats the steps of `forward` and prints the shape after each step, with the first four numbers of the last character, "t". How many predictions does the model make, and which character does it find most probable after each?
+
+# %% tags=["nbval-check-output"]
+ids = encode("a cat")[None]  # T; [None] makes it 1 T: a batch of one text
+T = ids.shape[1]
+mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
+stages = {}
+with torch.no_grad():
+    x = model.embedding(ids) * model.scale + model.P[:T]  # B T D
+    stages["E and P"] = x
+    for i, layer in enumerate(model.layers):
+        x = layer(x, mask)  # B T D
+        stages[f"layer {i}"] = x
+    logits = model.norm(x) @ model.embedding.weight.T  # B T V
+    stages["logits"] = logits
+    print("as in forward:", torch.equal(logits, model(ids)))
+print(f"{'ids':8} {tuple(ids.shape)}      {ids[0].tolist()}")
+for name, x in stages.items():
+    print(f"{name:8} {tuple(x.shape)}  {x[0, -1, :4]}")
+best = decode(logits[0].argmax(-1))
+print("input          ", *"a_cat")  # _ is the space
+print("wanted         ", *"_cat.")  # if a full stop follows
+print("most probable  ", *best.replace(" ", "_"))
+
+# %% [markdown]
+# The model makes one prediction after each character, 5 in all. The wanted characters are the text itself, shifted by one, so it provides 5 training examples that nobody had to label. Without training, the model finds most probable what it has just read: the residual stream still carries that character's row of E.
+#
+# To write, the model needs only its last prediction. We draw a character from these probabilities, append it and repeat.
+
+# %%
+generator = torch.Generator().manual_seed(0)
+with torch.no_grad():
+    while ids.shape[1] < 40:
+        p = model(ids)[0, -1].softmax(-1)  # V: for the character after the last
+        # multinomial draws one character's number with these probabilities
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch
+        ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
+print(decode(ids[0]))
+
+# %% [markdown]
+# The untrained model repeats a character until chance picks a different one, which it then repeats. After training, we let it write again.
 #
 # ## How well can anyone predict?
 #
@@ -259,7 +298,7 @@ table(rows, columns, corner="unseen tales", digits=2)
 #
 # ## Writing
 #
-# To see what our GPT writes, we sample a character from its probabilities, append it and repeat. Because one improbable character can spoil a text, the probabilities are often adjusted first:
+# What does our GPT write now? Because one improbable character can spoil a text, the probabilities are often adjusted before a character is drawn:
 #
 # - A **temperature** divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al., 2018) keeps the k most probable characters.
@@ -305,8 +344,7 @@ def write(model, prompt, adjust, seed=0, longest=64):
         last = ids[:, -len(model.P) :]  # 1 T: as many as the model has positions
         logits = model(last)[0, -1]  # V: of text 0, after its last character
         p = adjust(logits)  # V: probabilities, by one of the functions below
-        # multinomial draws one character's number with these probabilities
-        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
     text = decode(ids[0]).strip("\n")  # without the prompt's line break
     return text.replace("\n", " | ")
@@ -518,14 +556,14 @@ print(f"largest difference  {difference:.4f}")
 #
 # ## How can a model copy?
 #
-# One way, which Elhage et al. (2021) described and Olsson et al. (2022) found in models of many sizes, relies on two heads:
+# There may be several ways. We first look at the best-known one in a second, much smaller model and then test whether our GPTs use it too. Elhage et al. (2021) described this way, and Olsson et al. (2022) found it in models of many sizes. It relies on two heads:
 #
 # 1. In one layer, a head attends to the preceding word, so that each word's vector also represents the word before it.
 # 2. In a later layer, a head attends to the word after an earlier occurrence of the current word and copies that word. This head is called an **induction head**.
 #
 # In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V". The key of the first mention's "o" would match it.
 #
-# We first look for these two steps in a model with little else: two attention layers with one head each, without feed-forward networks or norms.
+# The second model has little else: two attention layers with one head each, without feed-forward networks or norms.
 
 
 # %%
@@ -632,7 +670,7 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, fewer than guessing among the text's other eleven words would give (1 in 11, or 9%). Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it attends to the word after the last word's earlier occurrence. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
-# Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*: the "m" also keeps its place, but it now follows an "i", not an "o". The second mention stays *Vom*. Do the GPTs now copy less well?
+# We return to the five GPTs trained for 2,100 steps. Do they also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*: the "m" also keeps its place, but it now follows an "i", not an "o". The second mention stays *Vom*. Do the GPTs now copy less well?
 
 # %% tags=["nbval-check-output"]
 print(text.replace("called Vom", "called Tom"))  # to test the second mention's "o"
@@ -640,7 +678,7 @@ print(text.replace("called Vom", "called Vim"))  # to test its "m"
 figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# The GPTs copy about as well when the preceding letter is different. An induction head could not do that, so they must copy in some other way; we do not know how ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
+# The GPTs copy about as well when the preceding letter is different. An induction head could not do that, so the answer for our GPTs is no: they copy in some other way, which we do not know ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
