@@ -1339,6 +1339,18 @@ def _(numbers):
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
 
 
+@claim("21", "The untrained model expects each character again")
+def _(numbers):
+    same = ("as in forward: True", "input           a _ c a t", "most probable   a _ c a t")
+    return all(line in numbers.shown for line in same)
+
+
+@claim("21", "In so few steps, the model learns short words and little more.")
+def _(numbers):
+    first, last = (numbers(f"step {step}: ")[0] for step in (0, 600))
+    return first > 5 and 2 < last < 3.5
+
+
 @claim("21", "Both classes have 124,439,808 parameters. Almost a third of them are in E")
 def _(numbers):
     rows = re.findall(r"^(GPT2|GPT2LMHeadModel|E alone) +([\d,]+) parameters", numbers.shown, re.MULTILINE)
