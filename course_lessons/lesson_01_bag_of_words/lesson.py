@@ -209,7 +209,7 @@ with torch.no_grad():  # copying numbers is not a training step
     print(torch.equal(ours(ids, mask), score))
 
 # %% [markdown]
-# Training consists of six passes through the reviews, called **epochs**; in each, the reviews are shuffled and split into batches of 128. Two settings of the optimizer, AdamW, matter here: the **learning rate** scales the steps and falls to 0 by the end, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch, and which of five weight decays is best for reviews that are not used for training?
+# Training consists of six passes through the reviews, called **epochs**; in each, the reviews are shuffled and split into batches of 128. Two settings of the optimizer, AdamW, matter here: the **learning rate** scales the steps and falls to 0 by the end, and the **weight decay** pulls all weights towards 0. How does the loss change from epoch to epoch, and which of five weight decays is best for reviews not used for training?
 
 
 # %%
@@ -270,7 +270,7 @@ for decay in (0.03, 0.3, 1.0, 3.0, 10.0):
     print(f"weight decay {decay:5}: validation loss {loss:.3f}, accuracy {right:.3f}")
 
 # %% [markdown]
-# The loss falls in every epoch. Of the five values, 3.0 does best on SST-2's **validation** reviews, which, to avoid leakage, are used neither for training nor for the vocabulary. Its accuracy is hardly higher than with less decay, but its loss is far lower than with 0.03: with so little decay, the model becomes too sure of its mistakes. The default, 0.01, would hardly change a weight in our 330 steps. A setting chosen on one set of reviews tends to fit it a little too well, so we test on others.
+# The loss falls in every epoch. Of the five values, 3.0 does best on SST-2's **validation** reviews, which, to avoid leakage, are used neither for training nor for the vocabulary. Its accuracy is hardly higher than with less decay, but its loss is far lower than with 0.03: with so little decay, the model becomes too sure of its mistakes. The default, 0.01, would hardly change a weight in our 330 steps. A setting chosen on one set of reviews tends to fit it too well, so we test on others.
 #
 # We now train five such models with different seeds, which determine all random choices.
 
@@ -452,7 +452,7 @@ print(f"test reviews right: {correct(classifier, *test_parts).float().mean():.3f
 # %% [markdown]
 # The training loss keeps falling, whereas the validation loss hardly changes after epoch 2. On the test reviews, the saved model is as good as the five models above.
 #
-# Does a library do better? scikit-learn's `CountVectorizer` counts the words in each review, and its `LogisticRegression` learns a number for each word. We compare these numbers with ours and, in our own class, use them as word vectors of dimension 1. `nn.Embedding.from_pretrained` loads them, as it would load pretrained vectors such as GloVe's.
+# Does a library do better? scikit-learn's `CountVectorizer` counts the words in each review, and its `LogisticRegression` learns a number for each word. We compare these numbers with ours and, in our class, use them as word vectors of dimension 1. `nn.Embedding.from_pretrained` loads them, as it would load pretrained vectors such as GloVe's.
 
 # %%
 counter = CountVectorizer(analyzer=list)  # our reviews are lists of words already
@@ -502,7 +502,7 @@ for text in [
 # %% [markdown]
 # The model judges the first three sentences correctly and the last two, with "not", wrongly.
 #
-# **Your turn**: which is the shortest sentence of yours that fools the model?
+# **Your turn**: which is the shortest sentence that fools the model?
 #
 # ## What "not" does to a score
 #
@@ -563,7 +563,7 @@ case_explorer
 # %% [markdown]
 # You can get three cases right but never all four. The other words and $b$ add the same number $k$ to each score, so we would need $k + g > 0$, $k + h < 0$, $k + g + n < 0$ and $k + h + n > 0$. Adding the first and last inequalities gives $2k + g + h + n > 0$, but adding the other two gives $2k + g + h + n < 0$, a contradiction.
 #
-# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. Each negated case makes up about an eighth of the reviews, so a linear score gets at most about 0.875 of them right.
+# The score therefore gets at least one case wrong, which costs least for a negated case, because plain reviews, those without "not", are more frequent. Each negated case makes up about an eighth of the reviews, so it gets at most about 0.875 of them right.
 #
 # ## What does training find?
 #

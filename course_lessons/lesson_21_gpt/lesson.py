@@ -675,7 +675,7 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 # | `GPT2` | decoder-only Transformer | `GPT2LMHeadModel` |
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
-# | `mask[start:]` | causal mask | without a cache `is_causal=True`; with or without one `causal_lower_right` |
+# | `mask[start:]` | causal mask | without a cache `is_causal=True`; with one `causal_lower_right` |
 # | `caches` | KV cache | `cache` (before version 5.24: `past_key_values`) |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 #
