@@ -328,7 +328,7 @@ flat = SumOfWords(len(vocabulary), width=2)
 train(  # few steps without decay, for longer arrows
     flat, learn_ids, learn_mask, learn_labels, seed=1, epochs=3, weight_decay=0.0
 )
-shown = ["fun", "dull", "bad", "great", "the", "is"]
+shown = ["fun", "dull", "great", "the", "is"]
 shown = [word for word in shown if word in vocabulary]
 rows = [vocabulary[word] for word in shown]
 vectors = flat.embedding.weight[rows]  # a row for each word, D
@@ -338,7 +338,7 @@ for word, adds in zip(shown, vectors @ w, strict=True):
     print(f"{word:6} adds {adds:+.2f} to the score")
 
 # %% [markdown]
-# The vectors of positive words extend far along $w$ (whose arrow is shortened) and those of negative words far against it, whereas the vector of "the" is very short.
+# The vectors of "fun" and "great" extend along $w$ (whose arrow is shortened) and that of "dull" far against it, whereas the vector of "the" is very short.
 #
 # ## What does the model make of a sentence?
 #

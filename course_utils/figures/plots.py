@@ -12,7 +12,6 @@ from itertools import cycle, product
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.colors import PowerNorm
-from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
@@ -294,33 +293,16 @@ def directions(vectors, names, direction=None, title="", ax=None, direction_name
         shadows = (vectors @ direction)[:, None] * direction / direction.dot(direction)
         for vector, shadow in zip(vectors, shadows, strict=True):
             ax.plot(*torch.stack([vector, shadow]).T.tolist(), color="0.4", linestyle=":", linewidth=1)
-    for x, y in vectors.tolist():
+    for (x, y), name in zip(vectors.tolist(), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
+        length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
+        place = x + 0.08 * reach * x / length, y + 0.08 * reach * y / length
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may lie on the direction
+        ax.text(*place, name, fontsize=10, zorder=4, bbox=box if name else None, **_text_alignment(x, y))
     left, bottom = (vectors.amin(0).clamp(max=0) - 0.3 * reach).tolist()
     right, top = (vectors.amax(0).clamp(min=0) + 0.4 * reach).tolist()
     ax.set(xlim=(left, right), ylim=(bottom, top), title=title, aspect="equal")
     ax.set(xlabel="feature 0", ylabel="feature 1")
-    ax.figure.draw_without_rendering()  # gives the axes their final scale
-    _name_arrows(ax, vectors.tolist(), names, 0.08 * reach)
-
-
-def _name_arrows(ax, tips, names, gap):
-    """Write each name beyond its arrow's head or, where another arrow or name is in the way, beside the head."""
-    taken = []
-    for (x, y), name in zip(tips, names, strict=True):
-        others = [Path([(0, 0), tip]).transformed(ax.transData) for tip in tips if tip != [x, y]]
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may lie on the direction
-        text = ax.text(x, y, name, fontsize=10, zorder=4, bbox=box if name else None)
-        length = max(math.hypot(x, y), 1e-9)
-        for turn in (0, 45, -45, 90, -90, 0):  # 0 again if every place is taken
-            cos, sin = math.cos(math.radians(turn)), math.sin(math.radians(turn))
-            across, up = (x * cos - y * sin) / length, (x * sin + y * cos) / length
-            text.set(position=(x + gap * across, y + gap * up), **_text_alignment(across, up))
-            extent = text.get_window_extent()
-            crossed = any(other.intersects_bbox(extent, filled=False) for other in others)
-            if not crossed and not any(extent.overlaps(other) for other in taken):
-                break
-        taken.append(extent)
 
 
 def _text_alignment(x, y):
