@@ -65,8 +65,17 @@ def _(numbers):
 
 @claim("01", "Of the five values, 3.0 does best on SST-2's **validation** reviews")
 def _(numbers):
-    right = {decay: numbers(f"weight decay {decay:>5}: ")[0] for decay in ("0.03", "0.3", "1.0", "3.0", "10.0")}
-    return max(right, key=right.get) == "3.0"
+    shown = {decay: numbers(f"weight decay {decay:>5}: ") for decay in ("0.03", "0.3", "1.0", "3.0", "10.0")}
+    loss, right = ({decay: each[i] for decay, each in shown.items()} for i in (0, 1))
+    return min(loss, key=loss.get) == max(right, key=right.get) == "3.0"
+
+
+@claim("01", "Its accuracy is hardly higher than with less decay, but its loss is far lower than with 0.03")
+def _(numbers):
+    shown = [numbers(f"weight decay {decay:>5}: ") for decay in ("0.03", "0.3", "1.0", "3.0")]
+    return (
+        max(right for _, right in shown) - min(right for _, right in shown) < 0.015 and shown[3][0] < shown[0][0] - 0.1
+    )
 
 
 @claim("01", "But only about a quarter of all errors are in reviews with a negation")
@@ -74,27 +83,35 @@ def _(numbers):
     return 0.2 < numbers("in reviews with a negation: ")[0] < 0.32
 
 
-@claim("01", "the validation loss is lowest after epoch 3 and then rises")
+@claim("01", "The training loss keeps falling, whereas the validation loss hardly changes after epoch 2.")
 def _(numbers):
-    lines = [numbers(f"epoch {epoch}: training loss ") for epoch in range(8)]
+    lines = [numbers(f"epoch {epoch}: training loss ") for epoch in range(6)]
     training, validation = [line[0] for line in lines], [line[1] for line in lines]
-    falling = training == sorted(training, reverse=True)
-    return falling and min(validation) == validation[3] and validation[3:] == sorted(validation[3:])
+    return training == sorted(training, reverse=True) and max(validation[2:]) - min(validation[2:]) < 0.01
 
 
-@claim(
-    "01",
-    "With the weights of epoch 3, the model gets slightly fewer test reviews right than the models above.",
-)
+@claim("01", "On the test reviews, the saved model is as good as the five models above.")
 def _(numbers):
-    return 0.77 < numbers("test reviews right: ")[0] < numbers("test set: ")[1]
+    mean, lowest, highest = numbers("test set: ")
+    return lowest - 0.003 <= numbers("test reviews right: ")[0] <= highest + 0.003
+
+
+@claim("01", "scikit-learn gets nearly as many right.")
+def _(numbers):
+    return abs(numbers("by scikit-learn: ")[0] - numbers("test reviews right: ")[0]) < 0.01
+
+
+@claim("01", "For these five words, the numbers have the same signs.")
+def _(numbers):
+    pairs = [numbers(f"{word:6}  ours ") for word in ("great", "worst", "not", "movie", "really")]
+    return "same scores in our class: True" in numbers.shown and all(ours * theirs > 0 for ours, theirs in pairs)
 
 
 @claim("01", 'The model judges the first three sentences correctly and the last two, with "not", wrongly.')
 def _(numbers):
     shown = [float(p) for p in re.findall("^(0.\\d\\d)  ", numbers.shown, re.MULTILINE)]
     brilliant, loved, dull, masterpiece, not_bad = shown
-    return min(brilliant, loved, masterpiece) > 0.6 and max(dull, not_bad) < 0.4
+    return min(brilliant, loved, masterpiece) > 0.52 and max(dull, not_bad) < 0.4
 
 
 @claim("01", "On SST-2, the model gets the first and fourth sentences wrong")
@@ -117,7 +134,7 @@ def _(numbers):
     "The accuracy of the trained models equals the share of plain reviews, which is lower than a linear score could reach.",
 )
 def _(numbers):
-    return numbers("at most ") == [0.875] and numbers("Answer: ")[0] < 0.8
+    return numbers("Answer: ")[0] < 0.8  # a linear score could reach 0.875
 
 
 @claim(
@@ -1326,6 +1343,18 @@ def _(numbers):
 def _(numbers):
     *shares, first, second, _ = numbers("once, 128 steps:")
     return min(shares) >= 0.955 and min(first, second) > 0.05  # the dot product has 0.96; less ALiBi
+
+
+@claim("21", "The untrained model expects each character again")
+def _(numbers):
+    same = ("as in forward: True", "input           a _ c a t", "most probable   a _ c a t")
+    return all(line in numbers.shown for line in same)
+
+
+@claim("21", "In so few steps, the model learns short words and little more.")
+def _(numbers):
+    first, last = (numbers(f"step {step}: ")[0] for step in (0, 600))
+    return first > 5 and 2 < last < 3.5
 
 
 @claim("21", "Both classes have 124,439,808 parameters. Almost a third of them are in E")

@@ -14,6 +14,6 @@ lesson = Lesson(
         "say where every sum, and where every linear score, is bound to fail",
     ),
     needs="lesson 00: shapes, masks, `@` and gradients; the dot product and the logarithm",
-    reading=55,
+    reading=60,
     runs="half a minute",
 )

@@ -14,6 +14,6 @@ lesson = Lesson(
         "describe two steps by which attention can copy, and test whether a model uses them",
     ),
     needs="lesson 11: positions; lesson 12: the Transformer; lesson 13: warm-up",
-    reading=55,
+    reading=60,
     runs="a minute",
 )

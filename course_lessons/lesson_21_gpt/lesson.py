@@ -1,11 +1,11 @@
 # %%
 import math
 import time
+from pydoc_data.topics import topics
 
 import torch
 from torch import nn
-from torch.nn.attention.bias import causal_lower_right
-from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from torch.nn.functional import cross_entropy
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from course_lessons.lesson_21_gpt import figures
@@ -121,15 +121,14 @@ class Layer(nn.Module):
 
 
 # %% [markdown]
-# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. Before training, E's entries have a standard deviation of 1/√D; multiplied by √D, they have one of 1. The entries are then about as large as those of $P_t$, which are sines and cosines. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
+# The input at position t is again the sum of two vectors. The first is row $c_t$ of a matrix E, times √D; $c_t$ is the character's number. The second is $P_t$, the vector for position t from lesson 11. At the end, the last layer's output $h_t$ is normalised, and its dot product with every row of E gives one logit for each of the V characters in the vocabulary:
 #
 # $$x_t = \sqrt{D}\, E_{c_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 #
-# We number the characters, repeat lesson 11's function for P and call the model on the 5 in "a cat". How many predictions does it make?
+# We number the characters, repeat lesson 11's function for P and build the model.
 
 
 # %%
-# for a text of your own: CHARACTERS = sorted(set(text))
 CHARACTERS = "\n .abcdefghijklmnopqrstuvwxyzBDFGKLMNPRSTVZ"
 
 
@@ -158,7 +157,8 @@ class GPT(nn.Module):
         super().__init__()
         self.scale = D**0.5
         self.embedding = nn.Embedding(V, D)
-        nn.init.normal_(self.embedding.weight, std=D**-0.5)  # as in lesson 12
+        # times √D, E's entries are then about as large as P's sines and cosines
+        nn.init.normal_(self.embedding.weight, std=D**-0.5)
         P = sinusoidal_positions(longest, D)  # longest D
         # as a buffer, P moves with .to("cuda") but is neither trained nor saved
         self.register_buffer("P", P, persistent=False)
@@ -178,25 +178,57 @@ class GPT(nn.Module):
 
 torch.manual_seed(0)
 model = GPT(V=len(CHARACTERS))
-ids = encode("a cat")[None]  # T; [None] makes it 1 T: a batch of one text
-print("logits    ", tuple(model(ids).shape))
 print("parameters", sum(weights.numel() for weights in model.parameters()))
 
 # %% [markdown]
-# The model makes one prediction after each character, 5 in all. If the sixth character is a full stop, the 5 should have been a space, c, a, t and the full stop: the same text, shifted by one character. The text therefore provides 5 training examples that nobody had to label.
+# Before training, we follow "a cat" through the model. The next cell repeats the steps of `forward` and prints, after each, the shape and the first four numbers of the last character. How many predictions does the model make? Then we let it write: we draw a character from its last prediction, append it and repeat.
+
+# %% tags=["nbval-check-output"]
+ids = encode("a cat")[None]  # T; [None] makes it 1 T: a batch of one text
+T = ids.shape[1]
+mask = torch.ones(T, T, dtype=torch.bool).tril()  # T T
+stages = {}
+with torch.no_grad():
+    h = model.embedding(ids) * model.scale + model.P[:T]  # B T D
+    stages["E and P"] = h
+    for i, layer in enumerate(model.layers):
+        h = layer(h, mask)  # B T D
+        stages[f"layer {i}"] = h
+    logits = model.norm(h) @ model.embedding.weight.T  # B T V
+    stages["logits"] = logits
+    print("as in forward:", torch.equal(logits, model(ids)))
+print(f"{'ids':8} {tuple(ids.shape)}      {ids[0].tolist()}")
+for name, h in stages.items():
+    print(f"{name:8} {tuple(h.shape)}  {h[0, -1, :4]}")
+best = decode(logits[0].argmax(-1))
+print("input          ", *"a_cat")  # _ is the space
+print("wanted         ", *"_cat.")  # if a full stop follows
+print("most probable  ", *best.replace(" ", "_"))
+
+# %%
+generator = torch.Generator().manual_seed(0)
+with torch.no_grad():
+    while ids.shape[1] < 40:
+        p = model(ids)[0, -1].softmax(-1)  # V: for the character after the last
+        # multinomial draws one character's number with these probabilities
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch
+        ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
+print(decode(ids[0]))
+
+# %% [markdown]
+# The model makes one prediction after each character, 5 in all. The wanted characters are the text itself, shifted by one, so it provides 5 training examples that nobody had to label. The untrained model expects each character again, because the residual stream still carries that character's row of E, and it repeats a character until chance picks another.
 #
 # ## How well can anyone predict?
 #
 # To find out how good a model can be, we use tales generated by rules that give the probability of every character. Each tale is about one of eight animals, whose random name consists of one of 14 consonants, one of 5 vowels and again one of the 14.
 #
-# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit that no reader can beat: with any other probabilities, the mean is higher. For example, a reader who gives both sides of a fair coin a probability of 0.5 pays 1 bit per toss. With 0.75 and 0.25, one side costs $-\log_2 0.75 = 0.415$ bits and the other $-\log_2 0.25 = 2$. Each side still comes up half the time, so the mean is $(0.415 + 2) / 2 = 1.21$ bits.
+# A character with probability $p$ has a **surprise** of $-\log_2 p$ **bits**: 0 bits if it is certain, and 3 if it is one of eight equally probable characters, because $\log_2 8 = 3$. Even a reader who knows all the rules is surprised by what they **leave open**, such as the name. The mean of this surprise is a limit that no reader can beat: with any other probabilities, the mean is higher. For example, a fair coin costs 1 bit per toss, but a reader who expects its sides with probabilities of 0.75 and 0.25 pays $(-\log_2 0.75 - \log_2 0.25) / 2 = 1.21$ bits on average.
 #
 # In the tale below, the name appears again after the first full stop. Which of its three letters are still surprising there?
 
 # %%
 # ids B 65: in each row, a line break and 64 characters of tale after tale
 # bits B 64: for each of the 64, how surprising it is if you know the rules
-# from a text of your own, encode(text).unfold(0, 65, 1) cuts rows like those of ids
 train = tales(6000, seed=1)
 test = tales(400, seed=2)
 text = decode(test.ids[3, 1:])  # row 3 without the line break before the tale
@@ -259,7 +291,7 @@ table(rows, columns, corner="unseen tales", digits=2)
 #
 # ## Writing
 #
-# To see what our GPT writes, we sample a character from its probabilities, append it and repeat. Because one improbable character can spoil a text, the probabilities are often adjusted first:
+# What does our GPT write now? Because one improbable character can spoil a text, the probabilities are often adjusted before a character is drawn:
 #
 # - A **temperature** divides the logits before the softmax (lesson 02).
 # - **Top-k** (Fan et al., 2018) keeps the k most probable characters.
@@ -305,8 +337,7 @@ def write(model, prompt, adjust, seed=0, longest=64):
         last = ids[:, -len(model.P) :]  # 1 T: as many as the model has positions
         logits = model(last)[0, -1]  # V: of text 0, after its last character
         p = adjust(logits)  # V: probabilities, by one of the functions below
-        # multinomial draws one character's number with these probabilities
-        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1: a batch
+        next_id = torch.multinomial(p, 1, generator=generator)[None]  # 1 1
         ids = torch.cat([ids, next_id], dim=1)  # 1 T+1
     text = decode(ids[0]).strip("\n")  # without the prompt's line break
     return text.replace("\n", " | ")
@@ -350,7 +381,7 @@ for name, mask in masks.items():
 # %% [markdown]
 # In GPT, the four vectors stay the same, whereas in BERT they change, because the four words can now see the fifth. The next layer computes its keys and values from these vectors. A GPT can therefore store these keys and values in a **cache**, whereas BERT would have to recompute them for each new word.
 #
-# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; S counts these and the ones already in the cache. In the code, *new* marks changes.
+# Two `forward` methods change. In the attention layer, `forward` puts the cached keys and values in front of the new ones. In the model, the new characters get the next positions, and the mask lets them see the cached ones too. A call reads T new characters; S counts these and the ones already in the cache. In the code, *new* marks changes. Neither class adds or renames parameters, so `load_state_dict` can copy the trained ones. After the prompt, the model reads only the newest character. Does it write the same text, and how much time does the cache save a larger, untrained model?
 
 
 # %%
@@ -394,10 +425,6 @@ class CachedGPT(GPT):
         return self.norm(x) @ self.embedding.weight.T  # B T V
 
 
-# %% [markdown]
-# Neither class adds or renames parameters, so `load_state_dict` can copy the trained ones. After the prompt, the model reads only the newest character. Does it write the same text?
-
-
 # %% tags=["nbval-check-output"]
 @torch.no_grad()
 def write_with_cache(model, prompt, adjust, seed=0, longest=64):
@@ -420,9 +447,6 @@ cached.load_state_dict(model.state_dict())
 plain_text = write(model, prompt, most_probable)
 print("same text:", write_with_cache(cached, prompt, most_probable) == plain_text)
 
-# %% [markdown]
-# The text is the same. To see how much time the cache saves, we use a larger, untrained model.
-
 
 # %%
 def seconds_to_write(writer, model):  # writer: write or write_with_cache
@@ -438,7 +462,7 @@ print(f"without a cache: {without:.1f} s")
 print(f"with a cache:    {with_cache:.1f} s")
 
 # %% [markdown]
-# With a cache, the larger model writes several times as fast. To add one character to a text of t characters, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes only one of each and compares the new query with t keys. The price is memory: two vectors of dimension D for each position and layer.
+# The text is the same. With a cache, the larger model writes several times as fast. To add one character to a text of t characters, a model without a cache computes t queries, keys and values in each layer. With a cache, it computes only one of each and compares the new query with t keys. The price is memory: two vectors of dimension D for each position and layer.
 #
 # ## From our class to GPT-2
 #
@@ -518,14 +542,14 @@ print(f"largest difference  {difference:.4f}")
 #
 # ## How can a model copy?
 #
-# One way, which Elhage et al. (2021) described and Olsson et al. (2022) found in models of many sizes, relies on two heads:
+# Elhage et al. (2021) described one way, which Olsson et al. (2022) found in models of many sizes. We look for it in a second, smaller model and then in our GPTs, which may copy in a different way. It relies on two heads:
 #
 # 1. In one layer, a head attends to the preceding word, so that each word's vector also represents the word before it.
 # 2. In a later layer, a head attends to the word after an earlier occurrence of the current word and copies that word. This head is called an **induction head**.
 #
 # In our tale, the first head would tell the "o" of the first mention that it follows a "V". The query of the second "V" could then ask for a letter that follows a "V". The key of the first mention's "o" would match it.
 #
-# We first look for these two steps in a model with little else: two attention layers with one head each, without feed-forward networks or norms.
+# The second model has little else: two attention layers with one head each, without feed-forward networks or norms. It learns the task from lesson 11, in which a text has up to twelve different words, written as numbers. One of them appears again, and the model has to predict which word followed it the first time. How many of 500 texts does it get right?
 
 
 # %%
@@ -552,10 +576,6 @@ class AttentionAlone(nn.Module):
         for layer in self.layers[1:]:
             x = x + layer(x, causal_mask(T))  # B T D
         return self.readout(x[:, -1])  # B V: for the word after the last one
-
-
-# %% [markdown]
-# The model learns the task from lesson 11, in which a text has up to twelve different words, written as numbers. One of them appears again, and the model has to predict which word followed it the first time. How many of 500 texts does it get right?
 
 
 # %%
@@ -586,7 +606,7 @@ print(f"share of answers that are right: {right.float().mean():.2f}")
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In the second layer, the last word attends to 28, the word that followed 6 the first time. The layer's other rows do not matter, because the logits are computed from the last word's vector alone. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
+# In the second layer, the last word attends to 28, the word that followed 6 the first time. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
 #
 # The plots show both steps, but not that the second depends on the first. We therefore make three changes, one at a time:
 #
@@ -630,7 +650,7 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct, fewer than guessing among the text's other eleven words would give (1 in 11, or 9%). Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it attends to the word after the last word's earlier occurrence. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
+# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct; guessing among the text's other eleven words would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them. The head of the second layer is an induction head: it attends to the word after the last word's earlier occurrence. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
 # Do the five GPTs trained for 2,100 steps also copy with an induction head? Such a head recognises the letter to copy by the letter that precedes it. To test this, we change the first mention of a name and count the bits at the second. In the tale above (`text`), we write *Tom* at the first mention: the "o" stays in its place but no longer follows a "V". To test the "m", we write *Vim*: the "m" also keeps its place, but it now follows an "i", not an "o". The second mention stays *Vom*. Do the GPTs now copy less well?
 
@@ -640,7 +660,7 @@ print(text.replace("called Vom", "called Vim"))  # to test its "m"
 figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# The GPTs copy about as well when the preceding letter is different. An induction head could not do that, so they must copy in some other way; we do not know how ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
+# The GPTs copy about as well when the preceding letter is different. An induction head could not do that, so the answer for our GPTs is no: they copy in some other way, which we do not know ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
@@ -655,21 +675,41 @@ figures.copying_in_retold_tales()  # stored results (benchmarks/gpt.py)
 # | `GPT2` | decoder-only Transformer | `GPT2LMHeadModel` |
 # | E in the readout | weight tying | `tie_word_embeddings` |
 # | text shifted by one | causal language modelling | `labels=input_ids`, shifted by the model |
-# | `mask[start:]` | causal mask | without a cache `is_causal=True` (row t sees columns 0 to t); with or without one `causal_lower_right` |
+# | `mask[start:]` | causal mask | without a cache `is_causal=True`; with one `causal_lower_right` |
 # | `caches` | KV cache | `cache` (before version 5.24: `past_key_values`) |
 # | `nucleus` | top-p sampling | `top_p` in `generate` |
 #
-# The next cell compares our mask with PyTorch's.
+# Together with `GPT`, the next cell is enough for a text of your own. Its example is Python's manual, which every Python contains.
 
-# %% tags=["nbval-check-output"]
-q = torch.randn(1, 2, 8)  # B T d: two new words
-k = torch.randn(1, 5, 8)  # B S d: three cached, two new; also the values
-mask = torch.ones(5, 5, dtype=torch.bool).tril()[3:]  # T S: as in CachedGPT, start = 3
-ours = scaled_dot_product_attention(q, k, k, mask)
-library = scaled_dot_product_attention(q, k, k, causal_lower_right(2, 5))
-print("the same:", torch.allclose(ours, library, atol=1e-6))
+# %%
+# for a file: manual = open("text.txt", encoding="utf-8").read()
+manual = "\n".join(topics.values())[:200_000]
+letters = sorted(set(manual))
+ids = torch.tensor([letters.index(letter) for letter in manual])
+rows = ids.unfold(0, 65, 1)  # each row begins one character later
+device = "cuda" if torch.cuda.is_available() else "cpu"
+torch.manual_seed(0)
+author = GPT(len(letters)).to(device)
+optimizer = torch.optim.AdamW(author.parameters(), lr=0.005)
+for step in range(601):
+    batch = rows[torch.randint(len(rows), (16,))].to(device)  # B T+1
+    logits = author(batch[:, :-1])  # B T V
+    loss = cross_entropy(logits.transpose(1, 2), batch[:, 1:])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 200 == 0:
+        print(f"step {step}: {loss.item() / math.log(2):.1f} bits per character")
+ids = rows[:1, :20].to(device)  # 1 T: how the manual begins
+with torch.no_grad():
+    for _ in range(200):
+        p = author(ids[:, -64:])[0, -1].softmax(-1)  # V
+        ids = torch.cat([ids, torch.multinomial(p, 1)[None]], dim=1)  # 1 T+1
+print("".join(letters[i] for i in ids[0]))
 
 # %% [markdown]
+# In so few steps, the model learns short words and little more.
+#
 # ## Questions
 #
 # Run a cell to see its question, then replace the dots with a letter in quotes or a number.
