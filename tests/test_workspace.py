@@ -503,60 +503,44 @@ def test_ids_that_colab_moves_or_an_editor_loses_do_no_harm(clone):
 
 def metadata(**entries):
     """What another program makes of a copy: these entries in place of all that the notebook says of itself."""
-
-    def change(notebook):
-        notebook["metadata"] = entries
-
-    return change
+    return lambda notebook: notebook.update(metadata=entries)
 
 
-def each_cell(change):
+def each_cell(change=lambda cell: None, where="", **entries):
+    """What another program makes of each cell in which these words are: this change of it, and these entries."""
+
     def change_all(notebook):
-        for place, cell in enumerate(notebook["cells"]):
-            change(cell, place)
+        for cell in notebook["cells"]:
+            if where in cell["source"]:
+                change(cell)
+                cell.update(entries)
 
     return change_all
 
 
-def nb_clean(notebook):
-    """As `nb-clean clean --remove-all-notebook-metadata` and `nbdev_clean` leave a notebook."""
-    notebook["metadata"] = {}
-    each_cell(lambda cell, place: cell.update(metadata={}))(notebook)
-
-
-def colab(notebook):
-    """As Colab saves what it has opened: its own metadata, and the ids in those of the cells."""
-    notebook["metadata"] = {"colab": {"provenance": []}, "kernelspec": {"name": "python3"}, "accelerator": "GPU"}
-    notebook["nbformat_minor"] = 0
-    each_cell(lambda cell, place: cell.update(metadata={"id": cell.pop("id"), "outputId": "1"}))(notebook)
-
-
+# As `nb-clean clean --remove-all-notebook-metadata` and `nbdev_clean` leave a notebook.
+CLEANED = metadata(), each_cell(metadata={})
 OTHER_PROGRAMS = {
-    "nb-clean": nb_clean,
-    "Colab": colab,
-    "VS Code": lambda notebook: (
-        metadata(language_info={"name": "python"})(notebook),
-        each_cell(lambda cell, place: cell.update(metadata={"vscode": {"languageId": "python"}}))(notebook),
+    "nb-clean": CLEANED,
+    "Colab": (  # its own metadata, and the ids in those of the cells
+        metadata(colab={"provenance": []}, kernelspec={"name": "python3"}, accelerator="GPU"),
+        each_cell(lambda cell: cell.update(metadata={"id": cell.pop("id"), "outputId": "1"})),
+        lambda notebook: notebook.update(nbformat_minor=0),
     ),
-    "a course that is a text": metadata(course="03"),
-    "what the repository holds, opened on Colab": metadata(course=load(ROOT / BUILT)["metadata"]["course"]),
-    "no metadata": lambda notebook: notebook.pop("metadata"),
-    "metadata that is null": lambda notebook: notebook.update(metadata=None),
-    "a base that is none": metadata(course={"copied": {"version": 3, "cells": []}}),
-    "a base of lists": metadata(course={"copied": {"version": "3", "cells": {"a": [1]}}}),
-    "nearly all ids lost": lambda notebook: (
-        nb_clean(notebook),
-        each_cell(lambda cell, place: cell.pop("id") if "02.dot_scores" not in cell["source"] else None)(notebook),
-    ),
-    "ids that are lists": lambda notebook: (
-        nb_clean(notebook),
-        each_cell(lambda cell, place: cell.update(id=[1]) if "02.softmax" in cell["source"] else None)(notebook),
-    ),
-    "cells without metadata": each_cell(lambda cell, place: cell.pop("metadata")),
-    "folding that is a text": each_cell(lambda cell, place: cell.update(metadata={"jupyter": "folded"})),
-    "outputs of an odd shape": each_cell(lambda cell, place: cell.update(outputs=[{"odd": [place]}])),
-    "half a surrogate pair": lambda notebook: notebook["cells"].append(code("half = '\ud83d'")),
-    "a byte order mark": None,
+    "VS Code": (metadata(language_info={"name": "python"}), each_cell(metadata={"vscode": {"languageId": "python"}})),
+    "a course that is a text": [metadata(course="03")],
+    "what the repository holds, opened on Colab": [metadata(course=load(ROOT / BUILT)["metadata"]["course"])],
+    "no metadata": [lambda notebook: notebook.pop("metadata")],
+    "metadata that is null": [lambda notebook: notebook.update(metadata=None)],
+    "a base that is none": [metadata(course={"copied": {"version": 3, "cells": []}})],
+    "a base of lists": [metadata(course={"copied": {"version": "3", "cells": {"a": [1]}}})],
+    "nearly all ids lost": (*CLEANED, each_cell(lambda cell: "02.dot_scores" in cell["source"] or cell.pop("id"))),
+    "ids that are lists": (*CLEANED, each_cell(where="02.softmax", id=[1])),
+    "cells without metadata": [each_cell(lambda cell: cell.pop("metadata"))],
+    "folding that is a text": [each_cell(metadata={"jupyter": "folded"})],
+    "outputs of an odd shape": [each_cell(outputs=[{"odd": [0]}])],
+    "half a surrogate pair": [lambda notebook: notebook["cells"].append(code("half = '\ud83d'"))],
+    "a byte order mark": [],
 }
 
 
@@ -564,8 +548,8 @@ OTHER_PROGRAMS = {
 def test_a_copy_saved_by_another_program_is_updated_as_usual(clone, program):
     write_into(own(clone), answered(SOFTMAX))
     found = load(own(clone))
-    if OTHER_PROGRAMS[program]:
-        OTHER_PROGRAMS[program](found)
+    for change in OTHER_PROGRAMS[program]:
+        change(found)
     mark = "\ufeff" if program == "a byte order mark" else ""
     own(clone).write_text(mark + json.dumps(found), encoding="utf-8")
     before = own(clone).read_bytes()
@@ -584,7 +568,8 @@ def test_a_copy_saved_by_another_program_is_updated_as_usual(clone, program):
 def test_a_cleaned_copy_is_told_of_a_task_that_has_changed(clone):
     write_into(own(clone), answered(SOFTMAX))
     found = load(own(clone))
-    nb_clean(found)
+    for change in CLEANED:
+        change(found)
     own(clone).write_text(json.dumps(found))
     assert "read 02.softmax again" in updated(clone, replaced(*STUB))
     assert [text for text in sources(own(clone)) if text.startswith("def softmax(")] == [SOFTMAX]
@@ -631,7 +616,16 @@ BAD = {
     "nbformat 3": b'{"nbformat": 3, "worksheets": [{"cells": []}]}',
     "cells twice": b'{"nbformat": 3, "worksheets": [{"cells": []}], "cells": []}',
     "deep": b'{"cells":' * 100_000,
+    "marks of Git": b'{\n<<<<<<< HEAD\n "cells": []}',
     "a folder": None,
+}
+NOT_TODAYS = " cannot be read as a notebook of today's format."
+EMPTY_COPY = " is empty. Move it elsewhere: `course lab` makes a new copy."
+SAYS = {  # of these, JupyterLab opens none
+    "an empty file": EMPTY_COPY,
+    "zeros": EMPTY_COPY,
+    "cut off": " breaks off in the middle, at line 3. Move it elsewhere: `course lab` makes a new copy.",
+    "marks of Git": ": Line 2 holds a mark of Git (`<<<<<<<`)",
 }
 
 
@@ -643,23 +637,11 @@ def test_a_bad_copy_stops_no_other(clone, bad):
     published(clone, replaced(*PROMPT))
     lines = []
     (problem,) = update(clone, [], lines.append)
-    says = {  # of these, JupyterLab opens none
-        "an empty file": "is empty. Move it elsewhere: `course lab` makes a new copy.",
-        "zeros": "is empty. Move it elsewhere: `course lab` makes a new copy.",
-        "cut off": "breaks off in the middle, at line 3. Move it elsewhere: `course lab` makes a new copy.",
-    }.get(bad, "cannot be read as a notebook of today's format.")
-    assert problem.startswith(f"{first} {says}")
+    assert problem.startswith(f"{first}{SAYS.get(bad, NOT_TODAYS)}")
+    assert bad not in SAYS or "`course lab` makes a new copy" in problem
     assert len(lines) == 2 and any(PROMPT[1] in text for text in sources(own(clone)))
     assert [place.built for place in copies.newer(clone)] == []
     assert BAD[bad] is None or first.read_bytes() == BAD[bad]
-
-
-def test_a_copy_with_marks_of_git_is_named_with_its_line(clone):
-    file = own(clone, "notebooks", "00_start_here")
-    file.write_text('{\n<<<<<<< HEAD\n "cells": []}')
-    (problem,) = update(clone, [], [].append)
-    assert problem.startswith(f"{file}: Line 2 holds a mark of Git (`<<<<<<<`)")
-    assert "`course lab` makes a new copy" in problem
 
 
 def test_a_copy_that_breaks_off_leads_to_what_it_held_before(clone):
@@ -765,12 +747,6 @@ def under_another_name(cells):
     in_all_cells('def softmax|(?<="02.softmax", )softmax', lambda found: found[0].replace("softmax", "mine"))(cells)
 
 
-def moved_to_the_end(cells):
-    stub = stub_of_softmax(cells)
-    cells.remove(stub)
-    cells.append(stub)
-
-
 def checked(cell):
     """What progress keeps after a check that passed."""
     return lambda entry: entry.update(state="passed", passed=True, attempts=1, cell=state.answer_digest(cell))
@@ -784,12 +760,12 @@ def handed_in(clone, *changes, file=None):
     return done, "\n".join(done.remarks)
 
 
-def case(here, says, *changes, passed=None, checked="", never=None):
-    """What `course submit` makes of a copy after these changes, where `passed` is the answer that has passed its check.
+def case(says, *changes, passed=None, checked="", never=None):
+    """What `course submit` says of a copy after these changes, where `passed` is the answer that has passed its check.
 
-    here, checked: its row of 02.softmax; says: a pattern of its remarks; never: words that are in none of them.
+    says: a pattern of its remarks; checked: what it says of that check; never: words that are in no remark.
     """
-    return changes, passed, (here, checked), says, never
+    return says, changes, passed, checked, never
 
 
 EMPTY = "def softmax(scores, temperature=1.0):\n    raise NotImplementedError"
@@ -806,170 +782,152 @@ DIGIT = '\d'"""  # which Python warns of
 IN_CLASS = (
     "import torch, numpy, scipy\nfrom einops import rearrange\nx = torch.load('mine.pt')\n# open('a')\nx.to('cuda')"
 )
-QUOTES, BLANK, DONE = 3 * "'", "not attempted", "answered"
+QUOTES = 3 * "'"
 MASKED = answered("def masked_softmax(scores, mask):\n    return softmax(scores)")
 IN_TEXT = "02.softmax: `softmax` is in a text cell. Make it a code cell"
 NOT_SAVED = "02.softmax: what you checked last is not what the saved file holds. Save the notebook and run this again"
-SUBMITTED = [
-    # the placeholder
-    case(
-        BLANK,
-        "02.softmax: your code is there, but so is the placeholder `raise NotImplementedError`",
-        answer("return (scores", "y = (scores", "(-1)", "(-1)\n    raise NotImplementedError"),
-        checked=CHANGED,
-        passed=SOFTMAX,
-        never="without an answer in the saved file",
-    ),
-    case(BLANK, "02.softmax: .*so is the placeholder", answer("return ", "raise NotImplementedError\n    return ")),
-    case(DONE, "", answer("(-1)", "(-1)\n    raise NotImplementedError"), never="02.softmax"),  # never reached
-    case(BLANK, "", answer("(scores / temperature).softmax(-1)", "None"), never="02.softmax: "),  # as its check says
-    case(
-        BLANK,
-        "Checked in JupyterLab, but without an answer in the saved file: 02.softmax. Save the notebook",
-        passed=SOFTMAX,
-        checked=CHANGED,
-    ),
-    # names
-    case(DONE, "", answer(")\n", ")\n    # a comment\n"), never="02.softmax: "),
-    case(
-        DONE,
-        "02.softmax: .*uses `helper`, which no cell of this notebook defines",
-        answer("return (scores", "return helper(scores"),
-    ),
-    case(
-        DONE,
-        "02.softmax: .*uses `mystery`, ",
-        answer(" (scores", " (mystery + scores", "return", "elsewhere = 1\n    return elsewhere *"),
-    ),
-    case(
-        DONE,
-        "",
-        lambda cells: cells.insert(1, code(NAMES)),
-        answer("return (", "return ONE * math.e * 0 + LATER + helper("),
-        never="02.softmax",
-    ),
-    case(
-        DONE,
-        "uses `F`, which only a cell below its check defines: move that cell",
-        answer("return (scores", "return F.softmax(scores"),
-        below("import torch.nn.functional as F"),
-    ),
-    case(
-        DONE,
-        "",
-        under_another_name,
-        never="softmax` is nowhere",
-    ),
-    # several definitions
-    case(DONE, "What that check was given counts", answer(), below(EMPTY), passed=SOFTMAX, checked="passed"),
-    case(DONE, "move the check below", below(SOFTMAX), passed=SOFTMAX, checked="passed"),
-    case(DONE, "02.softmax: `softmax` is defined in cell.* move the check below", answer(), moved_to_the_end),
-    case(
-        BLANK,
-        r"02.softmax: the empty function in cell \d+ replaces the one above it, in cell \d+: delete it",
-        above(SOFTMAX),
-    ),
-    case(  # a right answer in a new cell above an old one, and both above the check
-        DONE,
-        r"02.softmax: `softmax` is defined in cells (\d+) and (\d+). The one in cell \2 counts, and your last check",
-        replacing("def softmax(scores, temperature=1.0):\n    return scores"),
-        above(SOFTMAX),
-        passed=SOFTMAX,
-        checked=CHANGED,
-    ),
-    # what was checked last
-    case(DONE, NOT_SAVED, answer(), passed=SOFTMAX.replace("return (", "return 1 * ("), checked=CHANGED),
-    case(DONE, "", answer(), passed=SOFTMAX, checked="passed", never=NOT_SAVED),
-    case(DONE, "", replacing("  " + SOFTMAX.replace("\n", "\n  ")), passed=SOFTMAX, checked="passed"),  # once indented
-    case(
-        "missing", "Perhaps it is `mine` now", replacing(MINE), passed=MINE, checked="passed", never="in the saved file"
-    ),
-    # an answer that is missing
-    case("missing", IN_TEXT, replacing(SOFTMAX, cell_type="markdown")),
-    case(BLANK, IN_TEXT, lambda cells: cells.append({"cell_type": "markdown", "metadata": {}, "source": SOFTMAX})),
-    case(
-        "missing",
-        "`softmax` is imported, and grading looks for a cell that defines it: put its code",
-        replacing("from mine import softmax"),
-    ),
-    case("missing", "`softmax` is in a comment: remove the `#`", replacing("# " + SOFTMAX.replace("\n", "\n# "))),
-    *(
-        case("missing", f"nowhere defined. Perhaps it is `{name}` now", answer("softmax", name))
-        for name in ("my_softmax", "by_exponentials")
-    ),
-    case(
-        "missing",
-        "`softmax` is defined only inside a class or another function: move it to the left edge",
-        replacing("class Mine:\n    def softmax(scores):\n        return scores"),
-    ),
-    case(
-        "missing",
-        "`softmax` is defined only inside a string: take out the quotes",
-        replacing(f"answer = {QUOTES}\n{SOFTMAX}{QUOTES}"),
-    ),
-    case(
-        DONE,
-        "02.softmax: `async def` makes a function that returns a coroutine, not a value",
-        replacing(f"async {SOFTMAX}"),
-    ),
-    case(  # a name of a task of lesson 20
-        BLANK, "Perhaps it is `my_attention` now", in_all_cells("def several_attentions", "def my_attention")
-    ),
-    # what is not Python, or more than Python
-    case(
-        "not Python",
-        r"Cell \d+, which defines `softmax`, is not Python \(line 1: ",
-        replacing(f"```python\n{SOFTMAX}\n```"),
-        never="nowhere defined",
-    ),
-    case(
-        BLANK,
-        r"Cell \d+ \(`1x = what I noted about the softmax of l…`\) is not Python",
-        below("\n1x = what I noted about the softmax of long rows"),
-    ),
-    *(
-        case(DONE, "", replacing(around.format(SOFTMAX.replace("\n", f"\n{edge}"))), never="nowhere defined")
-        for around, edge in (
-            ("with torch.no_grad():\n    {}", "    "),
-            ('if __name__ == "__main__":\n    {}', "    "),
-            ("try:\n    {}\nfinally:\n    pass", "    "),
-            (">>> {}", "... "),
-            ("\n    {}", "    "),
-        )
-    ),
-    case(DONE, "", replacing(f"%%time\n{SOFTMAX}"), MASKED, never="uses `softmax`, which no cell"),
-    case("missing", "uses `softmax`, which no cell", replacing(f"%%timeit\n{SOFTMAX}"), MASKED),
-    case("missing", "uses `softmax`, which no cell", replacing(f"%%writefile a.py\n{SOFTMAX}"), MASKED),
-    # what may not work in a class
-    case(BLANK, "imports `einops`, which does not come with the course", below(IN_CLASS), never="scipy"),
-    case(BLANK, r"reads or writes a file \(`x = torch.load\('mine.pt'\)`\)", below(IN_CLASS)),
-    case(BLANK, "If it is a file of yours, put its code into a cell.", below(IN_CLASS)),
-    case(BLANK, "uses a GPU", below(IN_CLASS)),
-    case(BLANK, r"waits \(`while True:`\), which takes time from your answers", below("while True:\n    pass")),
-    case(
-        BLANK,
-        r"waits \(`time.sleep\(30\)`\), which takes time",
-        below("import time\nfor n in range(3):\n    time.sleep(30)"),
-    ),
-    case(BLANK, r"asks you to type something \(`x = input\('a number'\)`\)", below("x = input('a number')")),
-    case(BLANK, "", below("while True:\n    break"), never="waits"),
-    case(BLANK, "", below("def later():\n    time.sleep(30)"), never="waits"),
-    case(BLANK, "", below("time.sleep(0.5)"), never="waits"),
-    # questions
-    case(
-        BLANK,
-        "Not answered yet: 02.q2, 02.q3. Put",
-        below('check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)'),
-    ),
-]
+SUBMITTED = {  # by what is in the file of the task 02.softmax
+    "not attempted": [
+        case(
+            "02.softmax: your code is there, but so is the placeholder `raise NotImplementedError`",
+            answer("return (scores", "y = (scores", "(-1)", "(-1)\n    raise NotImplementedError"),
+            checked=CHANGED,
+            passed=SOFTMAX,
+            never="without an answer in the saved file",
+        ),
+        case("02.softmax: .*so is the placeholder", answer("return ", "raise NotImplementedError\n    return ")),
+        case("", answer("(scores / temperature).softmax(-1)", "None"), never="02.softmax: "),
+        case(
+            "Checked in JupyterLab, but without an answer in the saved file: 02.softmax. Save the notebook",
+            passed=SOFTMAX,
+            checked=CHANGED,
+        ),
+        case(
+            r"02.softmax: the empty function in cell \d+ replaces the one above it, in cell \d+: delete it",
+            above(SOFTMAX),
+        ),
+        case(IN_TEXT, lambda cells: cells.append({"cell_type": "markdown", "metadata": {}, "source": SOFTMAX})),
+        case("Perhaps it is `my_attention` now", in_all_cells("def several_attentions", "def my_attention")),
+        case(
+            r"Cell \d+ \(`1x = what I noted about the softmax of l…`\) is not Python",
+            below("\n1x = what I noted about the softmax of long rows"),
+        ),
+        case("imports `einops`, which does not come with the course", below(IN_CLASS), never="scipy"),
+        case(r"reads or writes a file \(`x = torch.load\('mine.pt'\)`\)", below(IN_CLASS)),
+        case("If it is a file of yours, put its code into a cell.", below(IN_CLASS)),
+        case("uses a GPU", below(IN_CLASS)),
+        case(r"waits \(`while True:`\), which takes time from your answers", below("while True:\n    pass")),
+        case(
+            r"waits \(`time.sleep\(30\)`\), which takes time",
+            below("import time\nfor n in range(3):\n    time.sleep(30)"),
+        ),
+        case(r"asks you to type something \(`x = input\('a number'\)`\)", below("x = input('a number')")),
+        case("", below("while True:\n    break"), never="waits"),
+        case("", below("def later():\n    time.sleep(30)"), never="waits"),
+        case("", below("time.sleep(0.5)"), never="waits"),
+        case(
+            "Not answered yet: 02.q2, 02.q3. Put",
+            below('check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)'),
+        ),
+    ],
+    "answered": [
+        case("", answer("(-1)", "(-1)\n    raise NotImplementedError"), never="02.softmax"),
+        case("", answer(")\n", ")\n    # a comment\n"), never="02.softmax: "),
+        case(
+            "02.softmax: .*uses `helper`, which no cell of this notebook defines",
+            answer("return (scores", "return helper(scores"),
+        ),
+        case(
+            "02.softmax: .*uses `mystery`, ",
+            answer(" (scores", " (mystery + scores", "return", "elsewhere = 1\n    return elsewhere *"),
+        ),
+        case(
+            "",
+            lambda cells: cells.insert(1, code(NAMES)),
+            answer("return (", "return ONE * math.e * 0 + LATER + helper("),
+            never="02.softmax",
+        ),
+        case(
+            "uses `F`, which only a cell below its check defines: move that cell",
+            answer("return (scores", "return F.softmax(scores"),
+            below("import torch.nn.functional as F"),
+        ),
+        case("", under_another_name, never="softmax` is nowhere"),
+        case("What that check was given counts", answer(), below(EMPTY), passed=SOFTMAX, checked="passed"),
+        case("move the check below", below(SOFTMAX), passed=SOFTMAX, checked="passed"),
+        case(
+            "02.softmax: `softmax` is defined in cell.* move the check below",
+            answer(),
+            lambda cells: cells.append(cells.pop(cells.index(stub_of_softmax(cells)))),
+        ),
+        case(
+            r"02.softmax: `softmax` is defined in cells (\d+) and (\d+). The one in cell \2 counts, and your last check",
+            replacing("def softmax(scores, temperature=1.0):\n    return scores"),
+            above(SOFTMAX),
+            passed=SOFTMAX,
+            checked=CHANGED,
+        ),
+        case(NOT_SAVED, answer(), passed=SOFTMAX.replace("return (", "return 1 * ("), checked=CHANGED),
+        case("", answer(), passed=SOFTMAX, checked="passed", never=NOT_SAVED),
+        case("", replacing("  " + SOFTMAX.replace("\n", "\n  ")), passed=SOFTMAX, checked="passed"),
+        case(
+            "02.softmax: `async def` makes a function that returns a coroutine, not a value",
+            replacing(f"async {SOFTMAX}"),
+        ),
+        *(
+            case("", replacing(around.format(SOFTMAX.replace("\n", f"\n{edge}"))), never="nowhere defined")
+            for around, edge in (
+                ("with torch.no_grad():\n    {}", "    "),
+                ('if __name__ == "__main__":\n    {}', "    "),
+                ("try:\n    {}\nfinally:\n    pass", "    "),
+                (">>> {}", "... "),
+                ("\n    {}", "    "),
+            )
+        ),
+        case("", replacing(f"%%time\n{SOFTMAX}"), MASKED, never="uses `softmax`, which no cell"),
+    ],
+    "missing": [
+        case("Perhaps it is `mine` now", replacing(MINE), passed=MINE, checked="passed", never="in the saved file"),
+        case(IN_TEXT, replacing(SOFTMAX, cell_type="markdown")),
+        case(
+            "`softmax` is imported, and grading looks for a cell that defines it: put its code",
+            replacing("from mine import softmax"),
+        ),
+        case("`softmax` is in a comment: remove the `#`", replacing("# " + SOFTMAX.replace("\n", "\n# "))),
+        *(
+            case(f"nowhere defined. Perhaps it is `{name}` now", answer("softmax", name))
+            for name in ("my_softmax", "by_exponentials")
+        ),
+        case(
+            "`softmax` is defined only inside a class or another function: move it to the left edge",
+            replacing("class Mine:\n    def softmax(scores):\n        return scores"),
+        ),
+        case(
+            "`softmax` is defined only inside a string: take out the quotes",
+            replacing(f"answer = {QUOTES}\n{SOFTMAX}{QUOTES}"),
+        ),
+        case("uses `softmax`, which no cell", replacing(f"%%timeit\n{SOFTMAX}"), MASKED),
+        case("uses `softmax`, which no cell", replacing(f"%%writefile a.py\n{SOFTMAX}"), MASKED),
+    ],
+    "not Python": [
+        case(
+            r"Cell \d+, which defines `softmax`, is not Python \(line 1: ",
+            replacing(f"```python\n{SOFTMAX}\n```"),
+            never="nowhere defined",
+        ),
+    ],
+}
 
 
-@pytest.mark.parametrize(("changes", "passed", "row", "says", "never"), SUBMITTED)
-def test_submit_tells_what_grading_would_find(clone, changes, passed, row, says, never):
+@pytest.mark.parametrize(
+    ("here", "says", "changes", "passed", "checked_as", "never"),
+    [(here, *row) for here, rows in SUBMITTED.items() for row in rows],
+)
+def test_submit_tells_what_grading_would_find(clone, here, says, changes, passed, checked_as, never):
     if passed:
         state.change("02.softmax", checked(passed))
     done, said = handed_in(clone, *changes)
-    assert (done.rows[0].here, done.rows[0].checked) == row
+    assert (done.rows[0].here, done.rows[0].checked) == (here, checked_as)
     assert re.search(says, said) and (never is None or never not in said), said
 
 
@@ -985,12 +943,6 @@ def test_submit_looks_for_answers_in_the_courses_and_other_files(clone):
     state.change("02.softmax", checked("0"))
     _, said = handed_in(clone, file=own(clone))
     assert "If they are in another notebook, hand in that one" in said and "Save the notebook" not in said
-
-
-def test_submit_names_a_folder_that_cannot_be_written(clone):
-    (clone / "my_course" / "handed_in").write_text("a file where a folder belongs")
-    with pytest.raises(CourseError, match="cannot be written .*: see that you may write in that folder"):
-        submit(clone, "02")
 
 
 def test_the_summary_counts_answers_that_failed_their_last_check(clone, capsys):
@@ -1201,16 +1153,6 @@ def test_a_refused_submission_leaves_an_earlier_file_as_it_was(clone):
     assert (clone / "my_course" / "handed_in" / f"{SUMS}.ipynb").read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "name, content", [("README.md", b"# A course.\n"), ("answers", b"\x89PNG\r\n"), ("02.py", b"")]
-)
-def test_a_file_that_is_no_notebook_is_named_so(clone, content, name):
-    (clone / name).write_bytes(content)
-    with pytest.raises(CourseError) as refusal:
-        submit(clone, "02", clone / name)
-    assert str(refusal.value) == f"{clone / name} is not a notebook: --file takes the .ipynb file with your answers."
-
-
 def test_submit_takes_another_file_and_refuses_a_wrong_one(clone, monkeypatch, capsys):
     elsewhere = clone / "übung.ipynb.txt"
     shutil.copy(own(clone), elsewhere)
@@ -1227,11 +1169,18 @@ def test_submit_takes_another_file_and_refuses_a_wrong_one(clone, monkeypatch, c
         assert main(["submit", *arguments]) == 2
         return capsys.readouterr().err
 
+    for name, content in {"README.md": b"# A course.\n", "answers": b"\x89PNG\r\n", "02.py": b""}.items():
+        (clone / name).write_bytes(content)
+        told = f"course: {clone / name} is not a notebook: --file takes the .ipynb file with your answers.\n"
+        assert refused("02", "--file", str(clone / name)) == told
     wrong = refused("00", "--file", str(elsewhere))
     assert "holds the exercises of lesson 02, and lesson 00 is asked for" in wrong
     elsewhere.with_suffix("").write_text("<html>")
     assert "This is a web page (HTML), not a notebook" in refused("02", "--file", str(elsewhere.with_suffix("")))
     assert "--file names the notebook of one lesson, not of 2" in refused("00", "02", "--file", str(elsewhere))
+    shutil.rmtree(clone / "my_course" / "handed_in")
+    (clone / "my_course" / "handed_in").write_text("a file where a folder belongs")
+    assert re.search("cannot be written .*: see that you may write in that folder", refused("02"))
     own(clone).unlink()
     assert "`course lab` makes your copies" in refused("02")
 
