@@ -710,16 +710,12 @@ def page(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def commands_on(text):
-    """The lines of a page that train, from blocks and from the text."""
-    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
-    lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
-    return [line for line in lines if re.search(r"\b(course|course_utils) train \S", line)]
-
-
 def test_the_settings_in_the_docs_are_there():
     text = page("docs/translators.md") + page("docs/measurements.md")
-    lines = commands_on(text) + [f"course train transformer {change}" for change in re.findall("`(--set .*?)`", text)]
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
+    lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
+    lines = [line for line in lines if re.search(r"\b(course|course_utils) train \S", line)]
+    lines += [f"course train transformer {change}" for change in re.findall("`(--set .*?)`", text)]
     assert len(lines) > 10
     for line in lines:
         words = shlex.split(line, comments=True)
