@@ -78,14 +78,11 @@ def test_the_version_and_help_are_told_in_each_usual_way(capsys):
         with pytest.raises(SystemExit) as ended:
             main(arguments)
         assert ended.value.code == 0 and said in capsys.readouterr().out
-
-
-def test_course_without_a_command_shows_the_help(tmp_path):
-    done = course(tmp_path)
-    assert done.returncode == 0
-    listed = re.findall(r"^  ([a-z]+) +[A-Z]", done.stdout, re.MULTILINE)
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    listed = re.findall(r"^  ([a-z]+) +[A-Z]", shown, re.MULTILINE)
     assert sorted(listed) == commands._names()  # each in one group
-    assert "To learn:\n  lab  " in done.stdout
+    assert "To learn:\n  lab  " in shown
 
 
 @pytest.mark.parametrize(

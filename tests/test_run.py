@@ -226,9 +226,17 @@ def test_late_imports_are_made_before_an_answers_time_begins(monkeypatch):
     assert asked[:2] == ["sympy", "begun"]
 
 
-def test_running_out_of_memory_is_told_in_a_sentence():
-    report = judge_answer(DOT, lambda s, h: torch.ones(10**8, 10**8) @ s)
-    assert report.state == "error" and "more memory than there is" in report.message
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda state, hidden: torch.ones(10**8, 10**8) @ state, "more memory than there is"),
+        (lambda state, hidden: state * float(input("how much? ")), "would wait for somebody to type"),
+    ],
+    ids=["more memory than there is", "input"],
+)
+def test_an_answer_that_wants_too_much_is_told_so(answer, says):
+    report = judge_answer(DOT, answer)
+    assert report.state == "error" and says in report.message
 
 
 def test_prints_are_shown_once_and_cut_and_floods_cost_no_memory():
@@ -378,22 +386,11 @@ def test_a_stream_hands_out_one_by_one_and_anew_with_each_run():
     assert torch.equal(back.values[0][0], torch.ones(2))
 
 
-def test_a_function_that_hands_out_takes_no_arguments():
+def test_a_stream_takes_no_arguments_and_has_the_inputs_precision():
     (outcome,) = run(lambda hand_out: hand_out(1), [Case("", (Stream(()),))])
     assert outcome.status == "error" and outcome.failure.by_candidate
-
-
-def test_a_stream_changes_its_precision_with_the_other_inputs():
     (given,) = contract.in_precision(Case("", (Stream(((torch.ones(2), 3),)),)), torch.float64).args
     assert given.values[0][0].dtype == torch.float64 and given.values[0][1] == 3
-
-
-def test_an_answer_that_asks_somebody_is_not_waited_for():
-    def asks(state, hidden):
-        return state * float(input("how much? "))
-
-    report = judge_answer(DOT, asks)
-    assert report.state == "error" and "would wait for somebody to type" in report.message
 
 
 def test_advice_on_axes_is_given_where_it_helps():
