@@ -111,6 +111,12 @@ def run_all(page):
     page.get_by_text("Run All Cells", exact=True).click()
 
 
+def open_and_run(page, lab, path):
+    open_notebook(page, lab, path)
+    run_all(page)
+    wait_until_all_ran(page)
+
+
 def code_cell(page, text):
     """The first code cell whose source holds this text."""
     source = page.locator(".jp-InputArea-editor", has_text=text)
@@ -119,9 +125,8 @@ def code_cell(page, text):
 
 def wait_until_all_ran(page):
     """Wait for the last cell with a number of its run, then until the kernel rests; bring every output into view once."""
-    cells = page.locator(".jp-CodeCell").filter(
-        has_not=page.locator(".jp-Placeholder-prompt")
-    )  # all but the folded one
+    folded = page.locator(".jp-Placeholder-prompt")
+    cells = page.locator(".jp-CodeCell").filter(has_not=folded)
     for place in range(cells.count()):
         cells.nth(place).scroll_into_view_if_needed()
         playwright.expect(cells.nth(place).locator(".jp-InputPrompt").first).to_have_text(re.compile(r"\[\d+\]:"))
@@ -187,9 +192,8 @@ def test_links_of_every_notebook_lead_to_their_page_and_section(page, lab):
     clicked = pages[:: sampling.tried(4, 1)]
     sampling.LEFT["links to pages, followed in a browser"] += len(pages) - len(clicked)
     text = "\n\n".join(f"[{place}]({target})" for place, target in enumerate(targets))
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)]), own / "exercises" / "links.ipynb"
-    )
+    links = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)])
+    nbformat.write(links, own / "exercises" / "links.ipynb")
     for place, target in enumerate(targets):
         if place == 0 or targets[place - 1] in clicked:
             page.goto(f"http://127.0.0.1:{lab.port}/lab/tree/exercises/links.ipynb?reset&token={lab.token}")
@@ -216,9 +220,7 @@ def ground(picture, across=0.0):
 
 @pytest.mark.thorough
 def test_pictures_darken_in_dark_mode_but_keep_mixed_colours(page, lab):
-    open_notebook(page, lab, "exercises/92_pictures_exercises.ipynb")
-    run_all(page)
-    wait_until_all_ran(page)
+    open_and_run(page, lab, "exercises/92_pictures_exercises.ipynb")
     pictures = page.locator(".jp-OutputArea-output img")
     playwright.expect(pictures).to_have_count(4)
     weights, colours, diagram, moving = (pictures.nth(place) for place in range(4))
@@ -306,9 +308,7 @@ def choose_heads(page, cell, picture):
 
 @pytest.mark.thorough
 def test_every_head_answers_to_the_keyboard_in_light_and_dark(page, lab):
-    open_notebook(page, lab, "exercises/91_every_head_exercises.ipynb")
-    run_all(page)
-    wait_until_all_ran(page)
+    open_and_run(page, lab, "exercises/91_every_head_exercises.ipynb")
     cell = code_cell(page, "every_head")
     choose_heads(page, cell, "light")
     turn_dark(page)
@@ -332,19 +332,15 @@ def test_every_head_answers_to_the_keyboard_without_a_kernel(page, lab):
 @pytest.mark.thorough
 @pytest.mark.parametrize(("lesson", "pictures"), [("00_start_here", 3), (LESSON, 2)])
 def test_pictures_after_run_all_have_words_and_axe_finds_nothing(page, lab, lesson, pictures):
-    open_notebook(page, lab, f"notebooks/{lesson}.ipynb")
-    run_all(page)
-    wait_until_all_ran(page)
+    open_and_run(page, lab, f"notebooks/{lesson}.ipynb")
     page.locator(".jp-Cell-outputArea img").nth(pictures - 1).wait_for(state="attached")  # a slider draws its own later
     assert_that_outputs_say_what_they_show(page)
 
 
 @pytest.mark.thorough
 def test_play_works_after_a_failed_check(page, lab):
-    open_notebook(page, lab, file_of("exercises", LESSON))
-    run_all(page)
+    open_and_run(page, lab, file_of("exercises", LESSON))
     answer, check = code_cell(page, "def softmax("), code_cell(page, 'check("02.softmax"')
-    wait_until_all_ran(page)
     type_and_run(page, answer, WRONG)
     type_and_run(page, check)
     playwright.expect(check.locator(".jp-OutputArea")).to_contain_text("play() lets you change this input")

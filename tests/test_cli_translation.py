@@ -44,23 +44,17 @@ TINY = "--epochs 0.2 --set model.width=16 --set model.hidden=16 --set world.pair
 posix = pytest.mark.skipif(
     sys.platform == "win32", reason="signals, links and Gloo differ on Windows: run it elsewhere"
 )
-PNG = b"\x89PNG"
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """A folder in which three tiny models have been trained by the command."""
-    folder, before = tmp_path_factory.mktemp("course"), Path.cwd()
-    os.chdir(folder)
-    try:
-        for kind, *more in (
-            ("seq2seq",),
-            ("attention", "--set", "world.order=reversed"),
-            ("transformer", "--set", "model.longest=40"),
-        ):
-            assert commands.main(["train", kind, *TINY, *more]) == 0
-    finally:
-        os.chdir(before)
+    folder = tmp_path_factory.mktemp("course")
+    kinds = ("seq2seq", "attention --set world.order=reversed", "transformer --set model.longest=40")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for kind in kinds:
+            assert commands.main(["train", *kind.split(), *TINY]) == 0
     return folder
 
 
@@ -117,16 +111,14 @@ def test_train_takes_a_new_folder_and_says_what_comes_next(course):
     assert re.fullmatch(r"Training attention on the generated world: the CPU, 1 thread, (bf16|fp32)\..*", first)
     assert where == "Run folder: runs/attention-world-2"
     assert re.fullmatch(r"Epoch 0\.2 of 0\.2: loss \d\.\d{3}, BLEU \d+\.\d; 00:00 left\.\n", course.said)
-    loss, bleu = re.fullmatch(
-        r"Validation: loss (\d\.\d{3}) a token, BLEU (\d+\.\d) \(greedy search\)\.", validation
-    ).groups()
+    found = re.fullmatch(r"Validation: loss (\d\.\d{3}) a token, BLEU (\d+\.\d) \(greedy search\)\.", validation)
     assert "`course translate --model runs/attention-world-2`" in last
 
     model, subwords = serialization.load_model("runs/attention-world-2")
     settings = make_settings(json.loads(Path("runs/attention-world-2/settings.json").read_text()))
     val = load_pairs(settings, "val")
-    assert float(bleu) == round(scores.bleu(translate.translate(model, subwords, val.sources, 1), val.targets).score, 1)
-    assert 4 < float(loss) < 8
+    bleu = scores.bleu(translate.translate(model, subwords, val.sources, 1), val.targets)
+    assert 4 < float(found[1]) < 8 and float(found[2]) == round(bleu.score, 1)
 
 
 def test_settings_are_a_presets_then_the_options_then_each_set():
@@ -171,22 +163,22 @@ def test_train_goes_on_in_fp32_and_says_so_where_bf16_is_slow(course, monkeypatc
 @pytest.mark.parametrize(
     "data, named, everywhere, taken",
     [
-        ("world", None, None, [1]),  # its tensors are so small that more threads wait for each other
-        ("world", None, "2", []),
-        ("world", 3, "2", [3]),
-        ("multi30k", None, None, []),
-        ("multi30k", 3, None, [3]),
+        ("world", "", "", [1]),  # its tensors are so small that more threads wait for each other
+        ("world", "", "2", []),
+        ("world", "--threads 3", "2", [3]),
+        ("multi30k", "", "", []),
+        ("multi30k", "--threads 3", "", [3]),
     ],
 )
-def test_train_chooses_its_number_of_threads(monkeypatch, here, data, named, everywhere, taken):
+def test_train_chooses_its_number_of_threads(monkeypatch, data, named, everywhere, taken):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     monkeypatch.setattr("course_utils.training.loop.train", lambda *given, **more: SimpleNamespace())
     monkeypatch.setattr(train_command, "_say_how_it_ended", lambda *given: 0)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    if everywhere:
-        monkeypatch.setenv("OMP_NUM_THREADS", everywhere)
-    train_command._train_here(options("seq2seq", "--data", data, *(["--threads", str(named)] if named else [])))
+    monkeypatch.setenv("OMP_NUM_THREADS", everywhere)
+    if not everywhere:
+        monkeypatch.delenv("OMP_NUM_THREADS")
+    train_command._train_here(options("seq2seq", "--data", data, *named.split()))
     assert set_to == taken
 
 
@@ -282,9 +274,8 @@ def stranger(folder, about=None, **config):
     """A folder with an untrained model, as somebody else may have made it; returns what it might say."""
     subwords = Subwords.words(["\x1b[2J\x1b[31mred\x07 b\u202e end"])
     sizes = {"width": 8, "heads": 2, "hidden": 8, "encoder_layers": 1, "decoder_layers": 1}
-    serialization.save_model(
-        folder, "transformer", serialization.make_model("transformer", len(subwords), sizes), subwords, about
-    )
+    model = serialization.make_model("transformer", len(subwords), sizes)
+    serialization.save_model(folder, "transformer", model, subwords, about)
     card = json.loads((folder / "model.json").read_text())
     (folder / "model.json").write_text(json.dumps(card | {"config": card["config"] | config}))
     return subwords.decode([[4, 5, 6]])[0]
@@ -307,16 +298,16 @@ def test_text_from_a_strangers_model_never_moves_the_terminal(course, here, monk
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"data": "world", "world": {"vocabulary": 10**9}}, "vocabulary must be at least 40 words and at most 100,000"),
-        ({"data": "world", "world": {"longest": 10**9}}, "expected 1 <= shortest <= longest <= 1,000"),
-        ({"data": "world", "world": {"\x1b[31m": 1}}, r"there is no setting 'world.\x1b[31m'"),
-        ({"data": "world", "world": 3}, "the setting world must be a table"),
+        ({"world": {"vocabulary": 10**9}}, "vocabulary must be at least 40 words and at most 100,000"),
+        ({"world": {"longest": 10**9}}, "expected 1 <= shortest <= longest <= 1,000"),
+        ({"world": {"\x1b[31m": 1}}, r"there is no setting 'world.\x1b[31m'"),
+        ({"world": 3}, "the setting world must be a table"),
         ({"data": ["\x1b[31m"]}, r"the setting data must be a word such as world, not ['\x1b[31m']"),
         ({"data": "multi30k", "pair": "../../etc"}, "pair must be one of en-de"),
     ],
 )
 def test_evaluate_refuses_bad_settings_of_a_strangers_model(complaint, here, settings, words):
-    stranger(here / "theirs", {"settings": settings})
+    stranger(here / "theirs", {"settings": {"data": "world"} | settings})
     assert words in complaint("evaluate", "--model", "theirs")
 
 
@@ -351,12 +342,8 @@ def test_translate_uses_the_courses_model_where_none_is_named(course, complaint,
 
 def test_translate_names_words_that_the_model_hardly_ever_read(course, monkeypatch):
     monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
-    course(
-        "translate",
-        "--width",
-        1,
-        typed=b"A dog runs in the snow.\nTWO DOGS play in the snow.\n" + 4 * b"The asdf is here.\n",
-    )
+    typed = b"A dog runs in the snow.\nTWO DOGS play in the snow.\n" + 4 * b"The asdf is here.\n"
+    course("translate", "--width", 1, typed=typed)
     first, made_up, *_, third, rest = course.said.splitlines()
     assert first.startswith("line 2: The model has hardly ever read these words ") and "TWO, DOGS" in first
     assert "\nTry: Two dogs play in the snow.\n" in course.said
@@ -372,27 +359,19 @@ def test_caption_words_are_those_that_translators_learned_from():
         captions = load_multi30k("train", "en-de").sources
     except DataError as error:
         pytest.skip(f"needs Multi30k: {error}")
-    read = Counter(part for caption in captions for part in re.findall(r"[^\W\d_]+|\d+|[^\w\s]", caption))
-    by_form = Counter()
+    words = out_of_vocabulary
+    read, by_form = Counter(re.findall(r"[^\W\d_]+|\d+|[^\w\s]", "\n".join(captions))), Counter()
     for word, times in read.items():
         by_form[word if word.isupper() and len(word) > 1 else word.lower()] += times
-    assert out_of_vocabulary.caption_words() == {
-        word for word, times in by_form.items() if times >= out_of_vocabulary.LEAST
-    }
+    assert words.caption_words() == {word for word, times in by_form.items() if times >= words.LEAST}
     for language in ("de", "fr"):
-        words = {
-            word.lower()
-            for text in load_multi30k("train", f"en-{language}").targets
-            for word in out_of_vocabulary.LETTERS.findall(text)
-        }
-        assert out_of_vocabulary.target_words(language) == words
-    words = [len(re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+", caption)) for caption in captions]
-    assert sum(count < out_of_vocabulary.FEW for count in words) == 3 and len(captions) == 29_000
-    counts = {
-        kind: sum(bool(found.search(caption)) for caption in captions) for kind, found in out_of_vocabulary.TALK.items()
-    }
+        targets = "\n".join(load_multi30k("train", f"en-{language}").targets)
+        assert words.target_words(language) == {word.lower() for word in words.LETTERS.findall(targets)}
+    lengths = [len(re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+", caption)) for caption in captions]
+    assert sum(length < words.FEW for length in lengths) == 3 and len(captions) == 29_000
+    counts = {kind: sum(bool(found.search(text)) for text in captions) for kind, found in words.TALK.items()}
     assert counts == {"negation": 142, "person": 70, "question": 7}
-    assert all(f"only {count} " in out_of_vocabulary.SENTENCES[kind] for kind, count in counts.items())
+    assert all(f"only {count} " in words.SENTENCES[kind] for kind, count in counts.items())
 
 
 @pytest.mark.parametrize(
@@ -427,24 +406,14 @@ def test_warnings_name_what_may_be_translated_badly(text, translation, parts):
 def test_a_rare_capital_at_the_start_of_a_text_becomes_small(monkeypatch):
     monkeypatch.setattr(serialization, "PRETRAINED", out_of_vocabulary.PRETRAINED)
     _, subwords = serialization.load_pretrained("transformer-en-de")
-    for text, read in (
-        ("Outside a building", "outside a building"),
-        ("Two dogs", "Two dogs"),
-        ("Boston", "Boston"),
-        ("TWO dogs", "TWO dogs"),
-        ("", ""),
-    ):
-        assert out_of_vocabulary.small_start(text, subwords) == read
-
-
-def alignment(source, target, *weights):
-    return translate.Alignment(source.split(), target.split(), np.array(weights))
+    assert out_of_vocabulary.small_start("Outside a building", subwords) == "outside a building"
+    for text in ("Two dogs", "Boston", "TWO dogs", ""):
+        assert out_of_vocabulary.small_start(text, subwords) == text
 
 
 def test_an_alignment_is_drawn_as_text():
-    drawn = translate_command.draw(
-        alignment("the red dog", "le chien rouge", [0.9, 0.06, 0.0], [0.04, 0.3, 0.5], [0, 1, 0])
-    )
+    weights = np.array([[0.9, 0.06, 0.0], [0.04, 0.3, 0.5], [0, 1, 0]])
+    drawn = translate_command.draw(translate.Alignment("the red dog".split(), "le chien rouge".split(), weights))
     assert drawn.splitlines() == [
         "      the",
         "      │ red",
@@ -459,8 +428,7 @@ def test_an_alignment_is_drawn_as_text():
 @pytest.mark.parametrize("words, letters", [(1, 1), (12, 8), (39, 5), (44, 3), (60, 40), (130, 100)])
 def test_a_drawing_fits_a_terminal_and_holds_every_word_once(words, letters):
     source = [f"{word:a>{letters}}" for word in range(words)]
-    matrix = np.eye(words)
-    drawn = translate_command.draw(translate.Alignment(source, source, matrix))
+    drawn = translate_command.draw(translate.Alignment(source, source, np.eye(words)))
     assert max(map(len, drawn.splitlines())) <= 100
     assert drawn.count("██") == words
     steps = [line.split()[-1] for line in drawn.splitlines() if line.startswith("  ") and "█" not in line]
@@ -486,31 +454,31 @@ def test_show_draws_under_each_translation(course):
 
 
 def test_a_picture_is_of_the_first_line_with_words(course, monkeypatch):
-    drawn = []
-    save = translate_command.save_picture
-    monkeypatch.setattr(
-        translate_command, "save_picture", lambda found, file: drawn.append(found.source) or save(found, file)
-    )
+    def saved(found, file):
+        drawn.append(found.source)
+        save(found, file)
+
+    drawn, save = [], translate_command.save_picture
+    monkeypatch.setattr(translate_command, "save_picture", saved)
     typed = b"\nit costs $^$ or $6\nmy house\n"
     assert len(course("translate", *ATTENTION, "--picture", "a.png", typed=typed).splitlines()) == 3
     course("translate", *ATTENTION, "--picture", "a.SVG", "--show", typed=typed)
     assert drawn == ["it costs $^$ or $6".split()] * 2
-    assert Path("a.png").read_bytes().startswith(PNG)
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in Path("a.SVG").read_text()
 
 
 # --- course evaluate
-def gold(split, **world):
-    number, seed = corpus.WORLD_PAIRS[split]
-    return generate_translations(number, seed, **world)
+def gold(split, first=None, **world):
+    """The pairs of a generated world that the command measures, or only the first of them."""
+    pairs = generate_translations(*corpus.WORLD_PAIRS[split], **world)
+    return Pairs(pairs.sources[:first], pairs.targets[:first], pairs.alignments[:first])
 
 
 def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
-    pairs = gold("test", order="reversed")
-    pairs = Pairs(pairs.sources[:50], pairs.targets[:50], pairs.alignments[:50])
-    monkeypatch.setattr(
-        corpus, "load_pairs", lambda settings, split: {("reversed", "test"): pairs}[settings.world["order"], split]
-    )
+    pairs = gold("test", 50, order="reversed")
+    asked = {("reversed", "test"): pairs}
+    monkeypatch.setattr(corpus, "load_pairs", lambda settings, split: asked[settings.world["order"], split])
     printed = course("evaluate", *ATTENTION, "--output", "out.txt", "--width", 2, "--alpha", 0.5, "--device", "cpu")
     model, subwords = serialization.load_model("runs/attention-world-1")
     translations = translate.translate(model, subwords, pairs.sources, 2, 0.5)
@@ -527,8 +495,7 @@ def test_evaluate_measures_what_the_model_was_trained_on(course, monkeypatch):
 
 
 def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypatch):
-    pairs = gold("val")
-    few = Pairs(pairs.sources[:20], pairs.targets[:20], pairs.alignments[:20])
+    few = gold("val", 20)
     monkeypatch.setattr(corpus, "load_pairs", lambda *_: few)
     assert "alignment error" not in course("evaluate", "--model", "runs/seq2seq-world-1", "--split", "val", "test")
     assert course.printed.count("20 sentences") == course.printed.count("exactly right") == 2
@@ -536,16 +503,15 @@ def test_a_model_without_attention_has_no_alignment_error_rate(course, monkeypat
 
 def test_lines_of_a_file_are_measured_without_a_model(course, complaint):
     Path("right.txt").write_text("\n".join(gold("val").targets))
-    printed = course("evaluate", "--data", "world", "--split", "val", "--hypotheses", "right.txt")
+    lines = ("--hypotheses", "right.txt")
+    printed = course("evaluate", "--data", "world", "--split", "val", *lines)
     assert "BLEU 100.00" in printed and "chrF 100.00" in printed
     assert "exactly right: 100.0 % of the sentences, 100.0 % of the words" in printed
     assert "CPU" not in printed and "alignment" not in printed
-    printed = course(
-        "evaluate", *ATTENTION, "--split", "val", "--hypotheses", "right.txt"
-    )  # the model has another world
+    printed = course("evaluate", *ATTENTION, "--split", "val", *lines)  # the model has another world
     assert "exactly right: 0." in printed and "alignment" not in printed
     sentence = "right.txt has 500 lines, and test 1,000 sentences: give one line for each"
-    assert sentence in complaint("evaluate", "--data", "world", "--hypotheses", "right.txt")
+    assert sentence in complaint("evaluate", "--data", "world", *lines)
 
 
 def test_the_options_choose_other_data(course, monkeypatch):
@@ -612,6 +578,10 @@ def test_the_options_choose_other_data(course, monkeypatch):
         ("translate --model runs/attention-world-1 --picture a.png", "a.png was not drawn: expected a line with words"),
         ("translate --model runs/attention-world-1 none.txt", "cannot use none.txt: No such file or directory"),
         ("translate --model runs/attention-world-1 .", "cannot use .: Is a directory"),
+        (
+            "translate --model runs/attention-world-1 'A dog.'",
+            "'A dog.' is not a file: to translate a sentence, pipe it",
+        ),
         ("translate --model runs/attention-world-1 --width 0", "expected a whole number of at least 1, not '0'"),
         ("translate --model runs/attention-world-1 --alpha nan", "expected a number of at least 0, not 'nan'"),
         ("evaluate --model runs/attention-world-1 --split train2", "must be one of train, val, test, not 'train2'"),
@@ -624,12 +594,10 @@ def test_misused_translation_commands_fail_in_one_sentence(complaint, here, monk
     monkeypatch.setattr(devices, "cpu_is_fast_in_bf16", lambda: False)
     Path("file").write_text("dogs\n")
     shutil.copytree("runs/attention-world-1", "damaged")
-    with open("damaged/model.safetensors", "r+b") as weights:
-        weights.seek(-3, os.SEEK_END)
-        weights.write(b"ups")
+    weights = Path("damaged/model.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-3] + b"ups")
     before = sorted((here / "runs").iterdir())
-    found = complaint(*command.split())
-    assert words in found
+    assert words in complaint(*shlex.split(command))
     assert sorted((here / "runs").iterdir()) == before  # no folder is left of a run that could not begin
 
 
@@ -638,12 +606,6 @@ def test_runs_that_cannot_be_made_leave_one_sentence(complaint, here):
     (here / "runs").rename("others")
     (here / "runs").symlink_to(here / "nowhere")
     assert re.search(r"cannot use runs(/seq2seq-world-1)?: File exists", complaint("train", "seq2seq", *TINY))
-
-
-def test_a_sentence_in_place_of_a_file_is_told_where_to_go(complaint):
-    assert "'A dog runs.' is not a file: to translate a sentence, pipe it" in complaint(
-        "translate", *ATTENTION, "A dog runs."
-    )
 
 
 def test_a_line_that_is_not_utf8_is_named(complaint):
@@ -748,19 +710,12 @@ def page(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def commands_on(text):
-    """The lines of a page that train, from blocks and from the text."""
-    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
-    lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
-    return [line for line in lines if re.search(r"\b(course|course_utils) train \S", line)]
-
-
 def test_the_settings_in_the_docs_are_there():
     text = page("docs/translators.md") + page("docs/measurements.md")
-    lines = [
-        *commands_on(text),
-        *(f"course train transformer {change}" for change in re.findall("`(--set .*?)`", text)),
-    ]
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.S) for line in block.splitlines()]
+    lines += [line.replace("\n", " ") for line in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S))]
+    lines = [line for line in lines if re.search(r"\b(course|course_utils) train \S", line)]
+    lines += [f"course train transformer {change}" for change in re.findall("`(--set .*?)`", text)]
     assert len(lines) > 10
     for line in lines:
         words = shlex.split(line, comments=True)
@@ -772,14 +727,13 @@ def test_the_settings_in_the_docs_are_there():
 
 def test_the_help_names_every_setting():
     text = train_command.SETTINGS
-    for kind, begin in (
-        ("transformer", "a transformer"),
-        ("seq2seq", "seq2seq and attention"),
-        (None, "the generated world"),
+    for kind, begin, table in (
+        ("transformer", "a transformer", "model"),
+        ("seq2seq", "seq2seq and attention", "model"),
+        ("seq2seq", "the generated world", "world"),
     ):
-        table = "model" if kind else "world"
         listed = re.search(rf"[Oo]f {begin}: {table}\.([\w,\s]*)", text)[1].replace("\n", " ").split(", ")
-        known = (name.split(".") for name in setting_defaults(kind or "seq2seq") if "." in name)
+        known = (name.split(".") for name in setting_defaults(kind) if "." in name)
         assert listed == [name for of, name in known if of == table]
     more = setting_defaults("attention").keys() - setting_defaults("seq2seq").keys()
     assert more == {"model.attention"} and "of attention\nalso model.attention" in text

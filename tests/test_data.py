@@ -26,13 +26,7 @@ import torch
 from course_utils.base.errors import CourseError
 from course_utils.data import download, loading
 from course_utils.data.download import DataError, fetch, where
-from course_utils.data.generated_reviews import (
-    NEGATIVE,
-    POSITIVE,
-    contrast_pairs,
-    four_cases,
-    generate_reviews,
-)
+from course_utils.data.generated_reviews import NEGATIVE, POSITIVE, contrast_pairs, four_cases, generate_reviews
 from course_utils.data.loading import caption_files, load_captions, review_file
 from course_utils.data.multi30k import MULTI30K_SPLITS
 from course_utils.data.reviews import NEGATIONS, holds_negation
@@ -114,15 +108,20 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "cache"))
     monkeypatch.delenv("COURSE_DATA_MIRROR", raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    loading._load_captions.cache_clear()
-    loading._review_files.cache_clear()
-    loading._caption_files.cache_clear()
-    download._temporary_folder.cache_clear()
+    forget()
     yield
-    loading._load_captions.cache_clear()
-    loading._review_files.cache_clear()
-    loading._caption_files.cache_clear()
-    download._temporary_folder.cache_clear()
+    forget()
+
+
+def forget():
+    for kept in (loading._load_captions, loading._review_files, loading._caption_files, download._temporary_folder):
+        kept.cache_clear()
+
+
+@pytest.fixture
+def mirror(monkeypatch):
+    """Name a mirror of the data sets."""
+    return lambda place: monkeypatch.setenv("COURSE_DATA_MIRROR", str(place))
 
 
 def fetch_error(path=PATH) -> str:
@@ -133,9 +132,7 @@ def fetch_error(path=PATH) -> str:
     message = str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is before
-    assert "\n" not in message
-    assert message.endswith(".")
-    assert ". " not in message
+    assert "\n" not in message and message.endswith(".") and ". " not in message
     return message
 
 
@@ -154,107 +151,89 @@ def write(folder: Path, content: bytes) -> Path:
 def test_a_download_is_whole_cached_and_shown(server, monkeypatch, tmp_path, capfd):
     monkeypatch.setattr(download, "REGISTRY", {PATH: (f"{server.address}/good/{PATH}", SHA256)})
     file = fetch(PATH)
-    assert file == tmp_path / "cache" / PATH
-    assert file.read_bytes() == WORDS
+    assert file == tmp_path / "cache" / PATH and file.read_bytes() == WORDS
     assert files_below(tmp_path) == [file]
     assert "100%" in capfd.readouterr().err  # the progress bar
-    assert fetch(PATH) == file
-    assert len(server.served) == 1
+    assert fetch(PATH) == file and len(server.served) == 1
     if os.name == "posix":
         assert file.stat().st_mode & 0o777 == 0o644  # a class may share the cache
 
 
 @pytest.mark.parametrize(("way", "attempts"), [("good/", 1), ("recovers", 2)])
-def test_a_mirror_replaces_the_publisher_and_is_asked_twice(server, monkeypatch, way, attempts):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
+def test_a_mirror_replaces_the_publisher_and_is_asked_twice(server, mirror, way, attempts):
+    mirror(f"{server.address}/{way}")
     assert fetch(PATH).read_bytes() == WORDS
     assert server.served == [f"/{way.strip('/')}/{PATH}"] * attempts
 
 
-@pytest.mark.parametrize(
-    ("way", "what"),
-    [
-        ("truncated", "the transfer broke off"),
-        ("short", hashlib.sha256(WORDS[:1000]).hexdigest()[:12]),
-        ("missing", "404"),
-    ],
-)
-def test_a_bad_download_is_one_sentence_and_leaves_nothing(server, monkeypatch, tmp_path, way, what):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
+BAD = {
+    "truncated": "the transfer broke off",
+    "short": hashlib.sha256(WORDS[:1000]).hexdigest()[:12],
+    "missing": "404",
+}
+
+
+@pytest.mark.parametrize("way", BAD)
+def test_a_bad_download_is_one_sentence_and_leaves_nothing(server, mirror, tmp_path, way):
+    mirror(f"{server.address}/{way}")
     message = fetch_error()
-    assert what in message
-    assert PATH in message
-    assert "COURSE_DATA_MIRROR" in message
+    assert all(words in message for words in (BAD[way], PATH, "COURSE_DATA_MIRROR")), message
     assert len(server.served) == 2  # it was tried again
     assert files_below(tmp_path) == []
 
 
-@pytest.mark.parametrize("way", ["mute", "stalls"])
-def test_a_silent_server_is_given_up(server, monkeypatch, tmp_path, way):
+@pytest.mark.parametrize("way", ["mute", "stalls", "a look-up that hangs"])
+def test_a_silent_server_is_given_up(server, mirror, monkeypatch, tmp_path, way):
     monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
     monkeypatch.setattr(download, "SECONDS_OF_SILENCE", 0.5)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/{way}")
+    mirror(f"{server.address}/{way}")
+    over = threading.Event()
+    if way.startswith("a look-up"):  # offline, looking up a host's name may take longer than any time limit of requests
+        mirror("http://data.invalid")
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: over.wait(200) and [])
     start = time.monotonic()
     assert "no answer came in time" in fetch_error()
+    over.set()
     assert time.monotonic() - start < 45
     assert files_below(tmp_path) == []
 
 
-def test_fetch_offline_says_so_and_returns_no_damaged_file(monkeypatch, tmp_path):
+def test_fetch_offline_says_so_and_returns_no_damaged_file(tmp_path):
     damaged = write(tmp_path / "cache", WORDS[:-1])
     message = fetch_error()
-    assert "can't be reached" in message
-    assert "go online, or name a mirror in COURSE_DATA_MIRROR" in message
+    assert "can't be reached" in message and "go online, or name a mirror in COURSE_DATA_MIRROR" in message
     assert files_below(tmp_path) == [damaged]
 
 
-def test_a_look_up_that_hangs_is_given_up(monkeypatch):
-    # Offline, looking up a host's name may take much longer than any time limit of requests.
-    monkeypatch.setattr(download, "SECONDS_TO_ANSWER", 0.5)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", "http://data.invalid")
-    over = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: over.wait(200) and [])
-    start = time.monotonic()
-    message = fetch_error()
-    over.set()
-    assert "no answer came in time" in message
-    assert time.monotonic() - start < 45
-
-
-def test_fetch_explains_what_it_cannot_fetch(server, monkeypatch, tmp_path):
+def test_fetch_explains_what_it_cannot_fetch(server, mirror, tmp_path):
     assert PATH in fetch_error("toy/other.txt")
-    for mirror in ("http://", "http://[broken", "https://a b.invalid"):
-        monkeypatch.setenv("COURSE_DATA_MIRROR", mirror)
+    for address in ("http://", "http://[broken", "https://a b.invalid"):
+        mirror(address)
         assert "check COURSE_DATA_MIRROR" in fetch_error()
     (tmp_path / "cache" / PATH).mkdir(parents=True)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    mirror(f"{server.address}/good")
     assert "Expected to write" in fetch_error()
 
 
 # --- the cache
 @pytest.mark.parametrize("content", [b"", WORDS[:-1] + b"!"])
-def test_fetch_replaces_a_damaged_file_and_reads_an_intact_one(server, monkeypatch, tmp_path, content):
+def test_fetch_replaces_a_damaged_file_and_reads_an_intact_one(server, mirror, monkeypatch, tmp_path, content):
     file = write(tmp_path / "cache", content)
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
-    assert fetch(PATH) == file
-    assert file.read_bytes() == WORDS
+    mirror(f"{server.address}/good")
+    assert fetch(PATH) == file and file.read_bytes() == WORDS
     monkeypatch.setattr(download, "_can_write", lambda folder: False)
     assert fetch(PATH) == file
 
 
-def test_a_temporary_cache_replaces_one_that_cannot_be_written(server, monkeypatch, tmp_path, capsys):
-    # Below a file no folder can be made, not even by root.
-    (tmp_path / "file").write_text("")
+def test_a_temporary_cache_replaces_one_that_cannot_be_written(server, mirror, monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").write_text("")  # below it no folder can be made, not even by root
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "file" / "cache"))
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    mirror(f"{server.address}/good")
     file = fetch(PATH)
-    assert file.read_bytes() == WORDS
-    assert tmp_path not in file.parents
+    assert file.read_bytes() == WORDS and tmp_path not in file.parents
     said = capsys.readouterr().out
-    assert said.count("\n") == 1
-    assert "COURSE_DATA" in said
-    assert fetch(PATH) == file
-    assert len(server.served) == 1
+    assert said.count("\n") == 1 and "COURSE_DATA" in said
+    assert fetch(PATH) == file and len(server.served) == 1
     assert capsys.readouterr().out == ""
 
 
@@ -265,15 +244,15 @@ print(download.fetch({PATH!r}).read_bytes().count(b"great"))
 """
 
 
-def test_two_fetches_at_once_fill_a_cold_cache(server, monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/together")
+def test_two_fetches_at_once_fill_a_cold_cache(server, mirror, tmp_path):
+    mirror(f"{server.address}/together")
     with ThreadPoolExecutor(2) as pool:
         assert [file.read_bytes() for file in pool.map(fetch, [PATH] * 2)] == [WORDS] * 2
     assert files_below(tmp_path) == [tmp_path / "cache" / PATH]
 
 
-def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, tmp_path):
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/stalls")
+def test_a_download_that_is_killed_leaves_no_file_to_load(server, mirror, tmp_path):
+    mirror(f"{server.address}/stalls")
     process = subprocess.Popen([sys.executable, "-c", FETCH_IN_A_PROCESS], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + timeouts.SECONDS
     while not files_below(tmp_path) and time.monotonic() < deadline:
@@ -282,33 +261,32 @@ def test_a_download_that_is_killed_leaves_no_file_to_load(server, monkeypatch, t
     process.wait()
     assert files_below(tmp_path)  # what had come so far, under another name
     assert not (tmp_path / "cache" / PATH).exists()
-    monkeypatch.setenv("COURSE_DATA_MIRROR", f"{server.address}/good")
+    mirror(f"{server.address}/good")
     assert fetch(PATH).read_bytes() == WORDS
 
 
 # --- a folder mirror
 
 
-def test_a_folder_mirror_is_read_in_place_checked_and_not_mended(monkeypatch, tmp_path):
-    mirror = tmp_path / "mirror"
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(mirror))
+def test_a_folder_mirror_is_read_in_place_checked_and_not_mended(mirror, tmp_path):
+    mirror(tmp_path / "mirror")
     assert "no such folder" in fetch_error()
-    mirror.mkdir()
+    (tmp_path / "mirror").mkdir()
     assert "not there" in fetch_error()
-    file = write(mirror, WORDS[:-1])
+    file = write(tmp_path / "mirror", WORDS[:-1])
     assert SHA256[:12] in fetch_error() and file.read_bytes() == WORDS[:-1]
-    write(mirror, WORDS)
+    write(tmp_path / "mirror", WORDS)
     assert fetch(PATH) == file and files_below(tmp_path) == [file]
     file.unlink()
     file.mkdir()
     assert "can't be read" in fetch_error()
 
 
-def test_the_source_of_data_is_named(monkeypatch, tmp_path):
+def test_the_source_of_data_is_named(monkeypatch, mirror, tmp_path):
     assert where() == f"cache folder {tmp_path / 'cache'}"
-    monkeypatch.setenv("COURSE_DATA_MIRROR", "https://data.invalid/course/")
+    mirror("https://data.invalid/course/")
     assert where() == "mirror address https://data.invalid/course"
-    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    mirror(tmp_path)
     assert where() == f"mirror folder {tmp_path}"
     monkeypatch.delenv("COURSE_DATA_MIRROR")
     monkeypatch.delenv("COURSE_DATA")
@@ -363,7 +341,7 @@ def test_captions_fall_back_on_a_toy_language_and_say_so(monkeypatch, tmp_path, 
         sources = [load_captions(split).sources for split in ("train", "val", "test")]
         assert sources == [["a dog, train"], ["a dog, val"], ["a dog, test_2016_flickr"]]
     assert capsys.readouterr().out == ""
-    loading._caption_files.cache_clear()
+    forget()
     toys = {split: load_captions(split) for split in ("train", "val", "test")}
     assert truth(toys["val"].sources) == toys["val"].targets != toys["train"].targets[:300]
     assert truth(toys["test"].sources) == toys["test"].targets != toys["val"].targets
@@ -375,7 +353,7 @@ def test_captions_fall_back_on_a_toy_language_and_say_so(monkeypatch, tmp_path, 
     for load in (load_captions, caption_files):
         with pytest.raises(CourseError, match="split must be train, val or test, not 'dev'"):
             load("dev")
-    loading._caption_files.cache_clear()
+    forget()
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     for load in (load_captions, caption_files):
         with pytest.raises(DataError):
@@ -391,11 +369,9 @@ def test_review_file_never_mixes_two_worlds(monkeypatch, tmp_path, capsys):
     assert {label for _, label in rows} == {"0", "1"}
     assert abs(holds_negation([words.split(" ") for words, _ in rows]).float().mean() - 0.22) < 0.02
     said = capsys.readouterr().out
-    assert said.count("\n") == 1
-    assert "generated reviews" in said
-    assert "COURSE_DATA_MIRROR" in said
+    assert said.count("\n") == 1 and "generated reviews" in said and "COURSE_DATA_MIRROR" in said
     monkeypatch.setenv("COURSE_REAL_DATA", "1")  # as while lessons are built
-    loading._review_files.cache_clear()
+    forget()
     with pytest.raises(DataError):
         review_file("train")
 
@@ -407,11 +383,9 @@ def test_the_registry_names_files_at_a_fixed_commit():
     texts = [f"{split}.{language}.gz" for split in MULTI30K_SPLITS for language in ("en", "de", "fr")]
     names = {f"sst2/{split}.tsv" for split in SPLITS} | {f"multi30k/{text}" for text in texts}
     assert set(REAL_REGISTRY) == names | {"shakespeare/input.txt", "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"}
+    github, hugging_face = r"raw\.githubusercontent\.com/[\w-]+/[\w-]+", r"huggingface\.co/[\w-]+/[\w-]+/resolve"
     for path, (address, sha256) in REAL_REGISTRY.items():
-        place = (
-            r"https://(raw\.githubusercontent\.com/[\w-]+/[\w-]+|huggingface\.co/[\w-]+/[\w-]+/resolve)/[0-9a-f]{40}/"
-        )
-        assert re.match(place, address)
+        assert re.match(rf"https://({github}|{hugging_face})/[0-9a-f]{{40}}/", address)
         assert address.endswith(f"/{Path(path).name}") and re.fullmatch("[0-9a-f]{64}", sha256)
     assert len({sha256 for _, sha256 in REAL_REGISTRY.values()}) == len(REAL_REGISTRY)
 
@@ -474,15 +448,12 @@ def test_the_world_is_balanced_and_its_choices_independent():
     for mask in (*kinds.values(), has_adverb, long, reviews.opinion_at > 4):
         assert positive[mask].float().mean() == pytest.approx(0.5, abs=0.03)
     words = Counter(words[at] for words, at in zip(reviews.sentences, reviews.opinion_at.tolist(), strict=True))
-    assert min(words.values()) > 850  # 1,000 expected of each of 20 words
-    assert max(words.values()) < 1150
+    assert 850 < min(words.values()) <= max(words.values()) < 1150  # 1,000 expected of each of 20 words
 
 
 def test_the_same_seed_gives_the_same_reviews_and_another_others():
     first, same, other = mixed(500, seed=1), mixed(500, seed=1), mixed(500, seed=2)
-    assert first.sentences == same.sentences
-    assert first.labels.equal(same.labels)
-    assert first.sentences != other.sentences
+    assert first.sentences == same.sentences != other.sentences and first.labels.equal(same.labels)
     # The same on every machine and version, as long as the grammar is.
     assert " ".join(generate_reviews(3, 0).sentences[0]) == "the cast was really moving"
 
@@ -524,8 +495,7 @@ def test_fact_a_the_ceiling_of_a_bag_of_words_is_reached(negation):
 def test_fact_b_contrast_pairs_share_bags_but_not_labels():
     first, second = contrast_pairs(1000, 4)
     for one, other in zip(first.sentences, second.sentences, strict=True):
-        assert one != other
-        assert sorted(one) == sorted(other)
+        assert one != other and sorted(one) == sorted(other)
     assert (first.labels + second.labels == 1).all()
     assert (first.polarity == -second.polarity).all()
     assert (first.labels == (first.polarity == 1)).all()

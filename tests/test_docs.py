@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import sys
+from itertools import chain
 
 import pytest
 import yaml
@@ -80,9 +81,8 @@ def test_the_scripts_that_measure_are_there_with_their_options():
     for script in named:
         assert (ROOT / script).is_file(), script
     assert '"--cores"' in page("benchmarks/grading_nbgrader.py")
-    assert "COURSE_THOROUGH" in page(
-        "tests/sampling.py"
-    ) and "sampling.seeds(1, 2 if TASKS[i].candidates else 20)" in page("tests/test_grading_fair.py")
+    assert "COURSE_THOROUGH" in page("tests/sampling.py")
+    assert "sampling.seeds(1, 2 if TASKS[i].candidates else 20)" in page("tests/test_grading_fair.py")
 
 
 def test_the_commands_of_make_are_there():
@@ -94,9 +94,8 @@ def test_the_commands_of_make_are_there():
 
 
 def test_the_readme_is_a_first_page():
-    text = re.sub(
-        "<!-- lessons.*<!-- end of lessons -->|<picture>.*?</picture>", "", page("README.md"), flags=re.DOTALL
-    )
+    table, picture = "<!-- lessons.*<!-- end of lessons -->", "<picture>.*?</picture>"
+    text = re.sub(f"{table}|{picture}", "", page("README.md"), flags=re.DOTALL)
     assert len(LINK.sub(r"\2", text).split()) <= 700
 
 
@@ -170,10 +169,8 @@ def _texts(cell):
     """The code of a cell and the texts of its stored outputs, those of folded and drawn ones included."""
     yield "".join(cell["source"]) + "\n"
     for output in cell["outputs"]:
-        for text in (
-            output.get("text", ""),
-            *(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/html")),
-        ):
+        drawn = output.get("data", {})
+        for text in (output.get("text", ""), drawn.get("text/plain", ""), drawn.get("text/html", "")):
             yield "".join(text) + "\n"
 
 
@@ -184,12 +181,8 @@ def _only_words(text):
 
 def test_a_file_that_the_code_names_is_there():
     """In backticks in docstrings and comments; `lesson_NN_title` stands for any lesson's folder."""
-    code = [
-        file.relative_to(ROOT)
-        for package in ("course_utils", "course_lessons", "benchmarks")
-        for file in (ROOT / package).rglob("*.py")
-    ]
-    code += [file.relative_to(ROOT) for file in (ROOT / "tests").glob("*.py")]
+    packages = [(ROOT / name).rglob("*.py") for name in ("course_utils", "course_lessons", "benchmarks")]
+    code = [file.relative_to(ROOT) for file in chain(*packages, (ROOT / "tests").glob("*.py"))]
     paths = [f"/{re.sub(r'lesson_[0-9][0-9]_[a-z0-9_]+', 'lesson_NN_title', file.as_posix())}" for file in code]
     for file in code:
         for named in re.findall(r"`((?:\w+/)*\w+\.py)`", page(file)):
@@ -204,9 +197,8 @@ def test_paths_through_the_course_name_parts_and_minutes():
         cells = json.loads(next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")).read_text(encoding="utf-8"))["cells"]
         known |= set(re.findall(r"^## (.+)$", "\n".join("".join(cell["source"]) for cell in cells), re.MULTILINE))
     total = 0
-    for lesson, read, minutes, write in re.findall(
-        r"^\| \[(\d\d)\]\S* \| (.+) \| (\d+) \| (.*)\|$", text, re.MULTILINE
-    ):
+    rows = re.findall(r"^\| \[(\d\d)\]\S* \| (.+) \| (\d+) \| (.*)\|$", text, re.MULTILINE)
+    for lesson, read, minutes, write in rows:
         parts = re.findall(r'"([^"]+)"', read)
         assert headings[lesson] >= set(parts), (lesson, parts)
         assert parts or read == "all of it" and int(minutes) <= catalogue.lessons()[lesson].reading

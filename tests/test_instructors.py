@@ -22,7 +22,7 @@ import sampling
 import timeouts
 import torch
 import yaml
-from repository import ROOT
+from repository import ROOT, git
 from script_loader import program
 from submissions import grades, needs_sandbox
 from tasks import as_answer
@@ -48,11 +48,8 @@ QUERIES = "03_queries_keys_values"
 KNOWN = names_by_lesson()
 GITHUBS = {"actions/checkout", "actions/setup-python", "actions/upload-artifact"}  # what a test need not run
 
-posix = pytest.mark.skipif(
-    sys.platform == "win32", reason="the page's commands are for a POSIX shell: run it on Linux or macOS"
-)
-
-
+NOT_HERE = "the page's commands are for a POSIX shell: run it on Linux or macOS"
+posix = pytest.mark.skipif(sys.platform == "win32", reason=NOT_HERE)
 benchmark = program("grading_nbgrader")
 
 
@@ -82,16 +79,10 @@ def copy_of_the_course(tmp_path):
 
 def could_be_committed(folder, *names):
     """Return the files that Git does not ignore and that one of these names is in, in the path or in the text."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--others", "--cached", "--exclude-standard"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    ).stdout.split("\0")
+    listed = git(folder, "ls-files", "-z", "--others", "--cached", "--exclude-standard").split("\0")
     assert "pyproject.toml" in listed
-    found = {
-        path: (folder / path).read_bytes() for path in listed if path and not re.match("(notebooks|exercises)/", path)
-    }
+    ours = [path for path in listed if path and not re.match("(notebooks|exercises)/", path)]
+    found = {path: (folder / path).read_bytes() for path in ours}
     return [path for path, text in found.items() for name in names if name in path or name.encode() in text]
 
 
@@ -180,19 +171,14 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
 
 def test_release_and_export_say_so_outside_the_course(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for arguments in (
-        "release 03 --settings none",
-        "export nbgrader there --settings none",
-    ):  # at once, whatever else is wrong
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    for arguments in ("release 03 --settings none", "export nbgrader there --settings none"):  # whatever else is wrong
         program = (
             f"import sys\nfrom course_utils.commands import main\ncode = main({arguments.split()})\n"
             "sys.exit(code if 'torch' not in sys.modules else 'it imported PyTorch')"
         )
-        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, timeout=timeouts.SECONDS, cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+        options = {"capture_output": True, "text": True, "timeout": timeouts.SECONDS}
+        done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, **options)
         assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
         assert "is not inside the course" in done.stderr
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -207,14 +193,14 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     settings.write_text(dict(block[1:] for block in blocks("Set points and deadlines"))["class.toml"], encoding="utf-8")
     command("release", "03", "--out", tmp_path, "--settings", settings)
     readme = (tmp_path / QUERIES / "README.md").read_text(encoding="utf-8")
-    assert "holds 5 tasks, 8 points in all" in readme
-    assert re.search(r"^\| 03.attention \| .* \| 4 \|$", readme, re.MULTILINE)
-    assert "\nIt also holds what does not count: 03.catch_wrong_attention.\n" in readme and readme.count("\n| 03.") == 5
-    assert (
-        "\nHand in by Friday, 20 November 2026, 23:59 (UTC+01:00). Each day begun after that costs 10% of the points. "
-        in readme
-    )
-    assert "After 7 days nothing counts.\n\n## How to work" in readme
+    for words in (
+        "holds 5 tasks, 8 points in all",
+        "\nIt also holds what does not count: 03.catch_wrong_attention.\n",
+        "\nHand in by Friday, 20 November 2026, 23:59 (UTC+01:00). Each day begun after that costs 10% of the points. ",
+        "After 7 days nothing counts.\n\n## How to work",
+    ):
+        assert words in readme
+    assert re.search(r"^\| 03.attention \| .* \| 4 \|$", readme, re.MULTILINE) and readme.count("\n| 03.") == 5
     command("export", "nbgrader", tmp_path / "nbgrader", "03", "--settings", settings)
     notebook = read(tmp_path / "nbgrader" / "source" / "03" / f"{QUERIES}.ipynb")
     marked = [cell["metadata"]["nbgrader"] for cell in notebook["cells"] if "nbgrader" in cell["metadata"]]
@@ -224,6 +210,7 @@ def test_the_class_settings_count_in_what_is_handed_out(tmp_path, in_the_course)
     assert len(marked) == 2 * 6 - 1  # a solution and a graded cell each; the task that is left out is not graded
 
 
+FORGED = 'import sys\nsys.modules["course_utils.learner.notebook"].question_replies = '
 SAID = {  # by student: what the cell of 02.q1 says, and the state and points that it earns
     "right": ('check("02.q1", "CORRECT", seed=7)', "passed", 1),
     "wrong": ('check("02.q1", "WRONG", seed=7)', "failed", 0),
@@ -235,12 +222,8 @@ SAID = {  # by student: what the cell of 02.q1 says, and the state and points th
     "many": ('for letter in "abcd" * 99: check("02.q1", letter, seed=7)\ncheck("02.q1", "WRONG", seed=7)', "failed", 0),
     "huge": ('check("02.q1", "CORRECT" * 10**7, seed=7)', "not attempted", 0),
     "floods": ('for i in range(10**5): check(str(i), "a", seed=7)', "missing", 0),
-    "forges": (
-        'import sys\nsys.modules["course_utils.learner.notebook"].question_replies = {"02.q1": ("passed", 10**4000), "02.q2": object()}',
-        "missing",
-        0,
-    ),
-    "writes": ('import sys\nsys.modules["course_utils.learner.notebook"].question_replies = "x" * 10**8', "missing", 0),
+    "forges": (FORGED + '{"02.q1": ("passed", 10**4000), "02.q2": object()}', "missing", 0),
+    "writes": (FORGED + '"x" * 10**8', "missing", 0),
     "ends": ("import os\nos._exit(0)", "missing", 0),
 }
 
@@ -374,30 +357,20 @@ def test_a_graded_cell_gives_points_for_what_is_right(capfd):
         nbgrader_form.grade("03.causal_mask", lambda size: torch.ones(size, size, dtype=torch.bool).triu(), 2)
 
 
-def _context_of_up_to_a_hundred_blocks(next_block):
-    blocks = 0
-
-    def counted():
-        nonlocal blocks
-        block = next_block()
-        blocks += block is not None
-        return block
-
-    context = catalogue.load("22.one_pass_attention").oracle_function(counted)
-    return context if blocks <= 100 else 2 * context
-
-
 def _wrong_at_edges(task):
     """An answer that is wrong on the unusual inputs alone."""
-    if task.id == "22.one_pass_attention":  # whose only argument is a function
-        return _context_of_up_to_a_hundred_blocks
     edges = [_seen(case.args) for case in task.make_cases(0) if case.edge and not case.hazard]
 
     def answer(*args):
         value = task.oracle_function(*args)
         return trees.map_leaves(_spoilt, value) if _seen(args) in edges else value
 
-    return answer
+    def context_of_up_to_a_hundred_blocks(next_block):
+        blocks = []
+        context = task.oracle_function(lambda: blocks.append(next_block()) or blocks[-1])
+        return context if len(blocks) <= 101 else 2 * context  # the last one says that there is none
+
+    return context_of_up_to_a_hundred_blocks if task.id == "22.one_pass_attention" else answer
 
 
 def _seen(args):
@@ -414,13 +387,13 @@ def _spoilt(leaf):
     return leaf + ("x" if isinstance(leaf, str) else 1)
 
 
-def _without_gradient(right):
-    return lambda *args: right(*(arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in args))
+def _without_gradient(task):
+    return lambda *args: task.oracle_function(*(arg.detach() if isinstance(arg, torch.Tensor) else arg for arg in args))
 
 
-def _altering(right):
+def _altering(task):
     def answer(*args):
-        value = right(*(arg if callable(arg) else copy.deepcopy(arg) for arg in args))
+        value = task.oracle_function(*(arg if callable(arg) else copy.deepcopy(arg) for arg in args))
         altered = next(arg for arg in args if isinstance(arg, (list, torch.Tensor)))
         altered.clear() if isinstance(altered, list) else altered.zero_()
         return value
@@ -428,18 +401,9 @@ def _altering(right):
     return answer
 
 
-SPECIAL = {
-    "gradient": lambda task: _without_gradient(task.oracle_function),
-    "side effect": lambda task: _altering(task.oracle_function),
-    "edge": _wrong_at_edges,
-}
-SHARES = [
-    (task.id, key)
-    for lesson in catalogue.by_lesson().values()
-    for task in lesson
-    for key in SPECIAL
-    if key in task.partial
-]
+SPECIAL = {"gradient": _without_gradient, "side effect": _altering, "edge": _wrong_at_edges}
+TASKS = [task for lesson in catalogue.by_lesson().values() for task in lesson]
+SHARES = [(task.id, key) for task in TASKS for key in SPECIAL if key in task.partial]
 
 
 @pytest.mark.parametrize(("task_id", "key"), sampling.usually(SHARES, 15))
@@ -509,11 +473,8 @@ def class_folder(folder, blank):
 
 
 def test_every_block_of_the_page_is_one_that_the_tests_below_run():
-    named = (
-        "solutions.toml in-words.toml roster.csv class.toml my_grading.py overrides.csv notebooks.yml grade.yml"
-        " course_mistakes.md"
-    ).split()
-    assert [name for _, name, _ in blocks() if name] == named
+    named = "solutions.toml in-words.toml roster.csv class.toml my_grading.py overrides.csv notebooks.yml grade.yml"
+    assert [name for _, name, _ in blocks() if name] == f"{named} course_mistakes.md".split()
     assert [language for language, name, _ in blocks() if not name] == ["sh"] * 9
 
 
@@ -529,13 +490,10 @@ def test_solutions_are_left_out_until_their_time_has_come(tmp_path, in_the_cours
     assert "Upload `attention-course.zip` beside it" in (folder / "README.md").read_text(encoding="utf-8")
     with zipfile.ZipFile(folder / "attention-course.zip") as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
-    assert not [
-        name for name in held if "_exercises.py" in name or "/alternative_solutions/" in name or "__pycache__" in name
-    ]
+    assert not [name for name in held if re.search("_exercises.py|/alternative_solutions/|__pycache__", name)]
     own = json.loads(held["attention-course/course_lessons/solutions.json"])
-    assert set(own) == set(solutions()) and set(own.values()) == {
-        "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."
-    }
+    later = "# The solutions are handed out from Thursday, 5 December 2999, 00:00 (UTC) on."
+    assert own == dict.fromkeys(solutions(), later)
     for solution in solutions().values():  # nor does any file hold a solution of some length
         if len(solution) > 400:
             assert not [name for name, data in held.items() if solution.encode() in data]
@@ -705,16 +663,12 @@ def carry_out(name, folder, wheel, go_on_here=False):
                 assert (folder / path).exists()
     look = "python -c 'import course_utils; print(course_utils.__file__)' && course --help"
     used, _, said = shell(folder, look, [environment / "bin"], **settings).partition("\n")
-    assert Path(used).is_relative_to(environment) and " grade " in said, (
-        "the commands must use what they have installed"
-    )
+    assert Path(used).is_relative_to(environment) and " grade " in said, "they must use what they have installed"
     return again, [step["run"] for step in job["steps"] if "run" in step]
 
 
 def repository():
-    return re.search(
-        r'^Repository = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
-    ).group(1)
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
 
 
 @pytest.fixture(scope="module")
@@ -752,12 +706,9 @@ def test_outputs_that_nbval_compares_are_the_same_for_everybody(tmp_path):
     assert len(asked) >= 2
     own = {"PYTHONPATH": str(ROOT), "COURSE_HOME": str(tmp_path), "COURSE_PROGRESS": None}
     own |= {"COLUMNS": "40", "PYTHONHASHSEED": "random"}
-    guesses = "\n".join(f"predict({name!r}, 123)" for name in asked)
-    shell(
-        tmp_path,
-        f"python - <<'END'\nfrom course_utils import check, predict\n{guesses}\ncheck('00.q1', 'a')\nEND",
-        **own,
-    )
+    guesses = [f"predict({name!r}, 123)" for name in asked]
+    answers = "\n".join(["from course_utils import check, predict", *guesses, "check('00.q1', 'a')"])
+    shell(tmp_path, f"python - <<'END'\n{answers}\nEND", **own)
     assert (tmp_path / ".course" / "progress.json").exists()
     (workflow,) = [text for _, name, text in blocks("In CI", "yaml") if name == "notebooks.yml"]
     (job,) = yaml.safe_load(workflow)["jobs"].values()

@@ -15,7 +15,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from IPython.core.interactiveshell import InteractiveShell
 
 from course_utils.base.paths import name_of
 from course_utils.figures import alt_text, pictures, plots
@@ -35,6 +34,9 @@ def test_weights_use_a_map_from_zero_to_one_and_name_their_axes():
     assert ax.images[0].get_clim() == (0, 1)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys: words looked at", "queries")
     assert texts(ax) == ["0.25", "0.75"]  # what is not a number stays blank
+    plots.weights(torch.eye(3), marked=[(0, 0), (2, 1)])
+    frames = [frame.get_xy() for frame in plt.gca().patches]
+    assert [(round(x), round(y)) for x, y in frames] == [(0, 0), (1, 2)]
 
 
 def test_a_mask_marks_what_may_be_attended_and_shows_empty_rows():
@@ -73,16 +75,12 @@ def test_lines_can_be_told_apart_without_colour():
     assert len({line.get_marker() for line in lines}) == 6
 
 
-def test_bars_stand_at_the_mean_and_show_every_run():
+def test_bars_stand_at_the_mean_with_every_run_and_the_prediction():
     plots.bars({"a": [0.5, 0.7]}, "accuracy")
     ax = plt.gca()
     assert ax.patches[0].get_height() == pytest.approx(0.6)
     assert list(ax.get_lines()[0].get_ydata()) == pytest.approx([0.5, 0.7])
-
-
-def test_a_predicted_value_is_a_mark_at_its_own_bar():
-    plots.bars({"a": [0.5]}, "accuracy")
-    assert not plt.gcf().legends and not plt.gca().collections
+    assert not plt.gcf().legends and not ax.collections
     plots.bars({"a": [0.5], "b": [0.7]}, "accuracy", expected={"b": 0.75})
     ax = plt.gca()
     (marks,) = ax.collections
@@ -131,6 +129,9 @@ def test_an_explorer_without_a_kernel_has_a_picture_and_words():
     assert base64.b64decode(bundle["image/png"]) == box.png
     assert bundle["text/plain"] == "x is 2."
     assert "application/vnd.jupyter.widget-view+json" in bundle
+    box = explore(lambda x: (plots.colours(COLOURED, ["red", "green"]), "Two.")[1], x=ipywidgets.IntSlider(value=2))
+    assert 'class="jp-needs-light-background"' in box.picture.value  # colours are kept in dark mode
+    assert box._repr_mimebundle_()[1] == LIGHT
 
 
 def explorers(path):
@@ -210,7 +211,7 @@ IN_WORDS = [
     (lambda: plots.bars({"a": [0.5, 0.7]}, "accuracy"), [": accuracy", "a 0.6."]),
     (
         lambda: plots.dots({"a": {"b": [0.5, 0.25], "c": []}}, "share"),
-        ["Dots; across: share. a, b: 0.25 to 0.50. a, c: none."],
+        ["; across: share. a, b: 0.25 to 0.50. a, c: none."],
     ),
     (lambda: plots.polarity([0.5, -0.25], ["great", "dull"]), ["dull -0.25, great 0.5."]),
     (lambda: plots.curves([1, 2], {"dot": [[1, 4], [3, 4]]}, "width D", "variance"), ["dot: 2 at 1, 4 at 2."]),
@@ -242,19 +243,13 @@ def test_a_picture_is_told_in_words(draw, parts):
     assert told.endswith(".") and not [part for part in parts if part not in told], told
 
 
-def test_a_notebook_shows_a_picture_with_its_words():
-    shell = InteractiveShell.instance()
-    try:
-        alt_text.attach()
-        draw_grid()
-        data, metadata = shell.display_formatter.format(plt.gcf())
-        plt.close("all")
-        plt.figure()
-        assert "text/plain" in shell.display_formatter.format(plt.gcf())[0], (
-            "a figure without anything in it is shown, too"
-        )
-    finally:
-        InteractiveShell.clear_instance()
+def test_a_notebook_shows_a_picture_with_its_words(shell):
+    alt_text.attach()
+    draw_grid()
+    data, metadata = shell.display_formatter.format(plt.gcf())
+    plt.close("all")
+    plt.figure()
+    assert "text/plain" in shell.display_formatter.format(plt.gcf())[0]  # one without anything in it is shown, too
     told = metadata["image/png"]["alt"]
     assert "Row θ₁: not 0.25, great 0.75." in told and data["text/plain"] == told
     assert f'alt="{escape(told)}"' in data["text/html"] and data["image/png"] in data["text/html"]
@@ -286,24 +281,14 @@ def test_a_picture_that_shows_colours_keeps_them_in_dark_mode(draw, ground):
     assert ('class="jp-needs-light-background"' in data["text/html"]) == bool(ground)
 
 
-def test_an_explorer_that_shows_colours_keeps_them_in_dark_mode():
-    box = explore(lambda x: (plots.colours(COLOURED, ["red", "green"]), "Two.")[1], x=ipywidgets.IntSlider(value=2))
-    assert 'class="jp-needs-light-background"' in box.picture.value
-    assert box._repr_mimebundle_()[1] == LIGHT
-
-
 def test_a_page_learns_a_pictures_words_and_if_its_colours_stay(tmp_path):
     output = {"output_type": "display_data", "data": {"image/png": "", "text/plain": ""}}
     words = {"image/png": {"alt": "Lines."}}
-    cells = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Colours"}] + [
-        {
-            "cell_type": "code",
-            "id": name,
-            "metadata": {},
-            "source": name,
-            "outputs": [output | {"metadata": words | ground}],
-        }
-        for name, ground in (("mix", LIGHT), ("weights", {}))
+    code = {"cell_type": "code", "metadata": {}, "source": "1"}
+    cells = [
+        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": "# Colours"},
+        code | {"id": "mix", "outputs": [output | {"metadata": words | LIGHT}]},
+        code | {"id": "weights", "outputs": [output | {"metadata": words}]},
     ]
     file = tmp_path / "notebooks" / "00_colours.ipynb"
     file.parent.mkdir()
@@ -318,16 +303,7 @@ def test_a_picture_that_cannot_be_told_is_shown_all_the_same(monkeypatch):
     plt.plot([1, 2])
     data, _ = alt_text.bundle(plt.gcf())
     assert data["image/png"] and 'alt="A picture."' in data["text/html"]
-
-
-def test_words_with_marks_of_html_stay_words():
     assert 'alt="a &lt; b &quot;c&quot;"' in alt_text.image(bytes(24), 'a < b "c"', {})
-
-
-def test_cells_that_are_marked_have_a_frame():
-    plots.weights(torch.eye(3), marked=[(0, 0), (2, 1)])
-    frames = [frame.get_xy() for frame in plt.gca().patches]
-    assert [(round(x), round(y)) for x, y in frames] == [(0, 0), (1, 2)]
 
 
 def test_an_axis_of_whole_numbers_has_ticks_at_whole_numbers():

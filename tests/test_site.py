@@ -37,6 +37,8 @@ if sys.version_info < (3, 11):
     pytest.skip("the libraries that write the site need Python 3.11", allow_module_level=True)
 from course_utils.site import build, contents, mathematics, pages, slider_frames  # noqa: E402
 
+shows = playwright.expect
+
 LESSONS = ["00", "02"]  # they train nothing, and have a slider each
 SENTENCES = (
     "Two young girls are playing with a big black dog in the snow.",
@@ -80,9 +82,8 @@ def open_page(tab, site):
     wrong.clear()
 
     def opened(name, scheme="light", width=1280):
-        page.emulate_media(
-            media="screen", color_scheme=scheme, reduced_motion="reduce"
-        )  # no colour is on its way to another one
+        still = {"media": "screen", "reduced_motion": "reduce"}  # no colour is on its way to another one
+        page.emulate_media(color_scheme=scheme, **still)
         page.set_viewport_size({"width": width, "height": 800})
         file, _, query = name.partition("?")
         page.goto(f"{(site[0] / file).as_uri()}?{query}")
@@ -91,6 +92,23 @@ def open_page(tab, site):
     yield opened
     page.evaluate("localStorage.clear()")
     assert not wrong
+
+
+@pytest.fixture
+def phone(browser, site):
+    """Open a page of the site on a telephone."""
+    context = browser.new_context(has_touch=True, is_mobile=True)
+
+    def opened(name, width=390, height=844):
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto((site[0] / name).as_uri())
+        if name == "translator.html":
+            page.locator("#translator[data-ready]").wait_for()
+        return page
+
+    page = context.new_page()
+    yield opened
+    context.close()
 
 
 def translating(open_page, scheme="light"):
@@ -177,23 +195,22 @@ def test_no_page_is_wider_than_the_screen(open_page, width):
 def test_a_prediction_comes_before_what_it_predicts(open_page):
     page = open_page("notebooks/02_weighted_sums.html")
     asked = page.locator(".course-asked").first
-    output = page.locator(".tag_reveals .cell_output").first
-    playwright.expect(output).to_be_hidden()
-    asked.get_by_role("textbox").fill("many")
-    asked.get_by_role("textbox").press("Enter")
-    playwright.expect(asked.get_by_role("status")).to_have_text("Write a number, such as 0.5.")
-    playwright.expect(output).to_be_hidden()
-    asked.get_by_role("textbox").fill("0,5")
-    asked.get_by_role("textbox").press("Enter")
-    playwright.expect(asked.get_by_role("status")).to_contain_text(
-        re.compile(r"You said 0.5. That is [\d.]+ too (high|low).")
-    )
-    playwright.expect(output).to_be_visible()
-    playwright.expect(asked.get_by_role("button")).to_have_text(["Predict"])
-    near = re.search(r"Answer: ([\d.]+)\.", output.inner_text())[1]
-    asked.get_by_role("textbox").fill(near)
-    asked.get_by_role("textbox").press("Enter")
-    playwright.expect(asked.get_by_role("status")).to_contain_text("That is a good guess.")
+    output, status = page.locator(".tag_reveals .cell_output").first, asked.get_by_role("status")
+
+    def guess(text):
+        asked.get_by_role("textbox").fill(text)
+        asked.get_by_role("textbox").press("Enter")
+
+    shows(output).to_be_hidden()
+    guess("many")
+    shows(status).to_have_text("Write a number, such as 0.5.")
+    shows(output).to_be_hidden()
+    guess("0,5")
+    shows(status).to_contain_text(re.compile(r"You said 0.5. That is [\d.]+ too (high|low)."))
+    shows(output).to_be_visible()
+    shows(asked.get_by_role("button")).to_have_text(["Predict"])
+    guess(re.search(r"Answer: ([\d.]+)\.", output.inner_text())[1])
+    shows(status).to_contain_text("That is a good guess.")
 
 
 def test_the_page_knows_what_comes_out_of_each_prediction():
@@ -211,11 +228,11 @@ def test_a_question_says_why_and_the_first_page_counts(open_page):
     for text, why in (*one.wrong, one.right):
         asked.get_by_role("radio", name=text).check()
         asked.get_by_role("button", name="Check").click()
-        playwright.expect(asked.get_by_role("status")).to_contain_text(why)
+        shows(asked.get_by_role("status")).to_contain_text(why)
     page.reload()
-    playwright.expect(asked.get_by_role("status")).to_contain_text(one.right[1])
+    shows(asked.get_by_role("status")).to_contain_text(one.right[1])
     page.goto(page.url.replace("notebooks/02_weighted_sums", "index"))
-    playwright.expect(page.locator('.course-progress[data-lesson="02"]')).to_have_text("1 of 5 questions right")
+    shows(page.locator('.course-progress[data-lesson="02"]')).to_have_text("1 of 5 questions right")
 
 
 def test_numbers_are_judged_as_in_a_notebook(open_page):
@@ -225,42 +242,37 @@ def test_numbers_are_judged_as_in_a_notebook(open_page):
     for number in (one.answer, *dict(one.wrong), 12345.0):
         asked.get_by_role("textbox").fill(f"{number:g}")
         asked.get_by_role("button", name="Check").click()
-        playwright.expect(asked.get_by_role("status")).to_have_text(one.judge(number).message)
+        shows(asked.get_by_role("status")).to_have_text(one.judge(number).message)
 
 
 def test_a_slider_moves_by_the_keyboard(open_page):
-    page = open_page("notebooks/00_start_here.html")
-    moving_picture = page.locator(".course-moving").first
-    slider, before = moving_picture.get_by_role("slider"), moving_picture.get_by_role("status").inner_text()
+    moving = open_page("notebooks/00_start_here.html").locator(".course-moving").first
+    slider, said, picture = moving.get_by_role("slider"), moving.get_by_role("status"), moving.locator("img")
+    before = said.inner_text()
     slider.press("ArrowLeft")
-    playwright.expect(moving_picture.get_by_role("status")).not_to_have_text(before)
-    assert moving_picture.locator("img").get_attribute("alt") == moving_picture.get_by_role("status").inner_text()
-    playwright.expect(slider).to_have_attribute("aria-valuetext", "0.75")
-    assert moving_picture.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    shows(said).not_to_have_text(before)
+    assert picture.get_attribute("alt") == said.inner_text()
+    shows(slider).to_have_attribute("aria-valuetext", "0.75")
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
 
 
 def test_a_printed_question_has_its_options_and_no_buttons(open_page):
     page = open_page("notebooks/02_weighted_sums.html")
     page.emulate_media(media="print")
     question = page.locator(".course-asked", has=page.locator("input[type=radio]")).first
-    playwright.expect(question.locator(".option").last).to_be_visible()
-    playwright.expect(question.locator("button").first).to_be_hidden()
+    shows(question.locator(".option").last).to_be_visible()
+    shows(question.locator("button").first).to_be_hidden()
 
 
 def test_a_question_shows_code_as_code(open_page, site):
-    one = catalogue.Question(
-        id="00.q9",
-        title="Less",
-        text="What is `a < b`?",
-        right=("It is `x < 1`.", "See `y`."),
-        wrong=(("No.", "Not so."),),
-    )
+    right, wrong = ("It is `x < 1`.", "See `y`."), (("No.", "Not so."),)
+    one = catalogue.Question(id="00.q9", title="Less", text="What is `a < b`?", right=right, wrong=wrong)
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in ("attention_table", "asked"))
     (site[0] / "asked.html").write_text(f"<main>{pages._question_html(one)}</main>{scripts}")
     page = open_page("asked.html")
     page.get_by_role("radio", name="It is x < 1.").check()
     page.get_by_role("button", name="Check").click()
-    playwright.expect(page.get_by_role("status")).to_contain_text("is right. See y.")
+    shows(page.get_by_role("status")).to_contain_text("is right. See y.")
     assert page.locator("code").all_inner_texts() == ["a < b", "x < 1", "y"]
     (site[0] / "asked.html").unlink()
 
@@ -307,16 +319,14 @@ def test_a_printed_page_shows_all_of_its_content(open_page):
 
 
 def test_the_first_page_shows_the_attention_of_a_chosen_word(open_page):
-    page = open_page("index.html")
-    looking = page.locator(".course-looking")
+    looking = open_page("index.html").locator(".course-looking")
     weights = json.loads(looking.locator("script").text_content())
+    of_words = "words => words.map(word => Number(word.style.getPropertyValue('--weight')))"
     for place, word in enumerate(looking.get_by_role("button").all()):
         word.press("Enter")
-        shown = looking.locator("span").evaluate_all(
-            "words => words.map(word => Number(word.style.getPropertyValue('--weight')))"
-        )
+        shown = looking.locator("span").evaluate_all(of_words)
         assert shown == weights[place] and looking.locator("line").count() == len(shown)
-        playwright.expect(looking.get_by_role("status")).to_contain_text(f"To write “{word.inner_text()}”")
+        shows(looking.get_by_role("status")).to_contain_text(f"To write “{word.inner_text()}”")
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
@@ -334,17 +344,12 @@ def test_words_take_turns_unless_chosen_or_motion_is_reduced(browser, site, moti
     page.close()
 
 
-def test_the_first_page_lists_each_lesson_once(open_page):
-    page = open_page("index.html")
-    links = page.locator('a[href^="notebooks/"]').evaluate_all("links => links.map(link => link.getAttribute('href'))")
+def test_pages_list_each_lesson_once_and_below_the_translator(open_page):
+    targets = "links => links.map(link => link.getAttribute('href'))"
+    links = open_page("index.html").locator('a[href^="notebooks/"]').evaluate_all(targets)
     assert links.count("notebooks/02_weighted_sums.html") == 1
-
-
-def test_the_translator_comes_before_the_lessons(open_page):
     page = open_page("notebooks/02_weighted_sums.html")
-    beside = page.locator(".bd-sidebar-primary nav a").evaluate_all(
-        "links => links.map(link => link.getAttribute('href'))"
-    )
+    beside = page.locator(".bd-sidebar-primary nav a").evaluate_all(targets)
     assert beside.index("../translator.html") < beside.index("00_start_here.html")
 
 
@@ -353,32 +358,22 @@ TOO_SMALL = """() => [...document.querySelectorAll("main :is(button, summary, in
   .map((one) => one.outerHTML)"""
 
 
-def test_targets_for_a_finger_are_large_enough(browser, site):
-    context = browser.new_context(viewport={"width": 375, "height": 667}, has_touch=True, is_mobile=True)
-    page = context.new_page()
+def test_targets_for_a_finger_are_large_enough(phone):
     for name in ("notebooks/02_weighted_sums.html", PAGES[2], "translator.html"):
-        page.goto((site[0] / name).as_uri())
-        if name == "translator.html":
-            page.locator("#translator[data-ready]").wait_for()
-        assert page.evaluate(TOO_SMALL) == [], name
-    context.close()
+        assert phone(name, 375, 667).evaluate(TOO_SMALL) == [], name
 
 
 def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
-    for word, sentence in (
-        (
-            "temperature",
-            "we can divide all scores by a number called the temperature",
-        ),  # a term, which the page links to the glossary
-        ("masked_fill", "scores.masked_fill(~mask, -torch.inf)"),
-    ):
+    led = re.compile(r"^notebooks/02_weighted_sums.html#[a-z-]+:~:text=\S+$")
+    for word, sentence in {
+        "temperature": "we can divide all scores by a number called the temperature",  # which links to the glossary
+        "masked_fill": "scores.masked_fill(~mask, -torch.inf)",
+    }.items():
         page = open_page(f"search.html?q={word}")
         found = page.locator("#search-results li", has=page.locator('a[href*="notebooks/02_weighted_sums"]'))
         quoted = found.locator("p a", has_text=sentence).first
-        playwright.expect(quoted).to_be_visible()
-        playwright.expect(quoted).to_have_attribute(
-            "href", re.compile(r"^notebooks/02_weighted_sums.html#[a-z-]+:~:text=\S+$")
-        )
+        shows(quoted).to_be_visible()
+        shows(quoted).to_have_attribute("href", led)
 
 
 READ = """([name, kind, texts]) => {
@@ -418,7 +413,7 @@ def test_french_translators_agree_with_torch_and_show_attention(open_page):
     for part, name in (("one-vector", "seq2seq-en-fr"), ("one-attention", "attention-en-fr")):
         model, subwords = load_pretrained(name)
         (greedy,) = translate_all(model, subwords.encode([SENTENCES[3]]), width=1, weights=True)
-        playwright.expect(page.locator(f"[data-part={part}]")).to_have_text(subwords.decode([greedy.tokens])[0])
+        shows(page.locator(f"[data-part={part}]")).to_have_text(subwords.decode([greedy.tokens])[0])
     shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
     exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
     assert shown[:-1] == exact  # the last row is that of EOS
@@ -430,16 +425,16 @@ def test_the_translator_follows_another_word_and_drops_a_head(open_page):
     first = translation.inner_text()
     other = page.locator("[data-part=next]").get_by_role("button", name="Ein", exact=True)
     other.press("Enter")
-    playwright.expect(other).to_be_focused()
-    playwright.expect(page.locator("[data-part=continued]")).to_have_text(re.compile("^Ein "))
-    playwright.expect(translation).to_have_text(re.compile("^Ein "))
+    shows(other).to_be_focused()
+    shows(page.locator("[data-part=continued]")).to_have_text(re.compile("^Ein "))
+    shows(translation).to_have_text(re.compile("^Ein "))
     page.get_by_role("button", name="Translate").click()
-    playwright.expect(translation).to_have_text(first)
+    shows(translation).to_have_text(first)
     page.get_by_role("checkbox", name="switch this head off").check()
-    playwright.expect(status).to_contain_text("Switched off: layer 2, head 1, the decoder to the sentence.")
+    shows(status).to_contain_text("Switched off: layer 2, head 1, the decoder to the sentence.")
     page.get_by_role("button", name="all heads on").click()
-    playwright.expect(status).not_to_contain_text("Switched off")
-    playwright.expect(translation).to_have_text(first)
+    shows(status).not_to_contain_text("Switched off")
+    shows(translation).to_have_text(first)
 
 
 def test_the_steps_of_a_head_add_up(open_page):
@@ -463,10 +458,8 @@ def put_in(page, text):
 
 def shown_weights(page, part):
     """What is written at each word of a row: its text, and the hundredths in it."""
-    return [
-        (words[0], int(words[1].removesuffix("%")))
-        for words in (text.split() for text in page.locator(f"[data-part={part}] .word").all_text_contents())
-    ]
+    texts = (text.split() for text in page.locator(f"[data-part={part}] .word").all_text_contents())
+    return [(words[0], int(words[1].removesuffix("%"))) for words in texts]
 
 
 @torch.no_grad()
@@ -480,21 +473,21 @@ def test_a_chosen_word_puts_its_weights_on_the_source_words(open_page):
         page.get_by_role("group", name="Which head?").get_by_role("radio", name=str(head + 1)).check()
         page.get_by_role("group", name="Which layer?").get_by_role("radio", name=str(layer + 1)).check()
         page.locator("[data-part=words] button").nth(place).press("Enter")
-        playwright.expect(page.locator("[data-part=words] button").nth(place)).to_be_focused()
+        shows(page.locator("[data-part=words] button").nth(place)).to_be_focused()
         weights = seen[f"source {layer}"][0, head, place]
         found = shown_weights(page, "source")
         assert [word for word, _ in found] == [token.lstrip("▁") for token in subwords.tokens(row[:-1])] + ["EOS"]
         assert [shown for _, shown in found] == pytest.approx((100 * weights).tolist(), abs=0.51)
         word, most = found[int(weights.argmax())]
         said = f"head {head + 1} of layer {layer + 1} looks at “{word}” ({most}%)"
-        playwright.expect(page.locator("[data-part=looks]")).to_contain_text(said)
+        shows(page.locator("[data-part=looks]")).to_contain_text(said)
 
 
 def test_words_that_look_at_their_own_kind_carry_the_weights(open_page):
     page = translating(open_page)
     page.get_by_role("radio", name="the encoder to the sentence").check()
     page.locator("[data-part=source]").get_by_role("button", name=re.compile("^girls")).press("Enter")
-    playwright.expect(page.locator("[data-part=looks]")).to_contain_text("From “girls”, head 1 of layer 2 looks at ")
+    shows(page.locator("[data-part=looks]")).to_contain_text("From “girls”, head 1 of layer 2 looks at ")
     assert 98 <= sum(shown for _, shown in shown_weights(page, "source")) <= 102
     page.get_by_role("radio", name="the decoder to its own words").check()
     page.locator("[data-part=words]").get_by_role("button", name=re.compile("^Mädchen")).press("Enter")
@@ -503,27 +496,24 @@ def test_words_that_look_at_their_own_kind_carry_the_weights(open_page):
     assert any(own[:2]) and not any(own[2:])  # words are read after they are written
 
 
-def test_a_tap_on_a_phone_changes_what_is_in_sight(browser, site):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    page.goto((site[0] / "translator.html").as_uri())
-    page.locator("#translator[data-ready]").wait_for()
-    table = page.locator("[data-part=alignment]:has(tbody tr)")
+def test_a_tap_on_a_phone_changes_what_is_in_sight(phone):
+    def in_sight(one):
+        box = one.bounding_box()
+        return box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+    page = phone("translator.html")
+    words, table = page.locator("[data-part=words] button"), page.locator("[data-part=alignment]:has(tbody tr)")
     assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the French one, whole
-    page.locator("[data-part=words] button").nth(2).tap()
+    words.nth(2).tap()
     for part in ("translation", "source", "words"):
-        box = page.locator(f"[data-part={part}]").bounding_box()
-        assert box["y"] >= 0 and box["y"] + box["height"] <= 844, part
+        assert in_sight(page.locator(f"[data-part={part}]")), part
     field = page.get_by_role("textbox")
     field.fill("Two dogs play in the snow and " * 10)
     assert field.evaluate("field => field.scrollHeight <= field.clientHeight")
     page.get_by_role("button", name="Translate").tap()
-    page.locator("[data-part=words] button").nth(20).tap()
+    words.nth(20).tap()
     found = shown_weights(page, "source")
-    marked = page.locator("[data-part=source] .word").nth(max(range(len(found)), key=lambda place: found[place][1]))
-    box = marked.bounding_box()
-    assert box["y"] >= 0 and box["y"] + box["height"] <= 844
-    context.close()
+    assert in_sight(page.locator("[data-part=source] .word").nth(max(range(len(found)), key=lambda n: found[n][1])))
 
 
 def test_an_old_translation_goes_with_its_text(open_page):
@@ -533,14 +523,14 @@ def test_an_old_translation_goes_with_its_text(open_page):
     first = translation.inner_text()
     for text in ("", SENTENCES[0] + " x"):
         field.fill(text)
-        playwright.expect(main).to_be_hidden()
-        playwright.expect(translation).to_have_text("")
+        shows(main).to_be_hidden()
+        shows(translation).to_have_text("")
     field.fill(SENTENCES[0])
-    playwright.expect(main).to_be_visible()
-    playwright.expect(translation).to_have_text(first)
+    shows(main).to_be_visible()
+    shows(translation).to_have_text(first)
     for text in (" ", ""):
         put_in(page, text)
-        playwright.expect(main).to_be_hidden()
+        shows(main).to_be_hidden()
 
 
 def test_captions_to_try_are_translated(open_page):
@@ -551,67 +541,62 @@ def test_captions_to_try_are_translated(open_page):
     assert len(texts) == 4
     for caption, greedy in zip(captions.all(), translate_all(model, subwords.encode(texts), width=1), strict=True):
         caption.press("Enter")
-        playwright.expect(page.locator("[data-part=translation]")).to_have_text(subwords.decode([greedy.tokens])[0])
-        playwright.expect(page.locator(".warning")).to_have_count(0)
+        shows(page.locator("[data-part=translation]")).to_have_text(subwords.decode([greedy.tokens])[0])
+        shows(page.locator(".warning")).to_have_count(0)
         assert page.get_by_role("textbox").input_value() == caption.inner_text()
 
 
 def test_the_translator_refuses_unreadable_text_in_a_sentence(open_page):
     page = translating(open_page)
-    for text, said in (
-        ("  ", "Type an English sentence"),
-        ("dog " * 101, "That is 101 subwords."),
-        ("Two dogs 🙂 play.", "has never read emoji or symbols such as 🙂,"),
-    ):
-        playwright.expect(put_in(page, text)).to_contain_text(said)
+    for text, said in {
+        "  ": "Type an English sentence",
+        "dog " * 101: "That is 101 subwords.",
+        "Two dogs 🙂 play.": "has never read emoji or symbols such as 🙂,",
+    }.items():
+        shows(put_in(page, text)).to_contain_text(said)
 
 
-WARNED = (
-    ("Two snowboarders are playing with a dog.", None),
-    ("hello", "This is very short"),
-    ("Nobody feeds the dog without a shirt.", "only 142 say “not”, “no”, “without” or the like"),
-    ("Outside a house, dogs bark.", None),
-    ("I love you", "only 70 speak of I, you or we"),
-    (
-        "A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?",
-        "has hardly ever read: isn't, pizzas, bold, ones, < and 2 more",
-    ),
-    ("12 people in 1999", "has hardly ever read these numbers: 1999."),
-    ("A dog and a cat are " + "very " * (MANY - 5), f"These are {MANY + 1} words."),
-    ("treaty", "has hardly ever read: treaty."),
-    ("The asdf ends a treaty.", "has hardly ever read: asdf, treaty."),
-    ("A boy didn't limpiando it.", "has hardly ever read: didn't, limpiando."),
-    ("TWO DOGS on a BMX bike", "these words with capital letters: TWO, DOGS."),
-    ("A Dog Runs In The Park", "these words with capital letters: Dog, Runs, In, The, Park."),
-    ("A Dog Runs In The Big Park", "capital letters: Dog, Runs, In, The, Big and 1 more. Write them in small letters."),
-    ("A man holds a U.S. flag.", None),
-    ("A dog runs. a cat sleeps.", "This is more than one sentence."),
-    ("The treaty was signed yesterday.", "has hardly ever read: treaty, signed, yesterday."),
-    ("asdf qwer", "has hardly ever read: asdf, qwer."),
-    *(
-        (text, "no other language")
-        for text in (
-            "Quixotic zephyrs vex ibises.",  # rare words, and English
-            "Zwei kleine Mädchen spielen mit einem großen Hund.",
-            "Две девочки играют с собакой.",
-            "两只狗在雪地里玩耍。",
-        )
-    ),
+NO_ENGLISH = (
+    "Quixotic zephyrs vex ibises.",  # rare words, and English
+    "Zwei kleine Mädchen spielen mit einem großen Hund.",
+    "Две девочки играют с собакой.",
+    "两只狗在雪地里玩耍。",
 )
+RARE = "A man isn’t eating ‘1999’ 👍🏽 pizzas & <b>bold</b> ones?"
+WARNED = {
+    **dict.fromkeys(("Two snowboarders are playing with a dog.", "Outside a house, dogs bark."), None),
+    "hello": "This is very short",
+    "Nobody feeds the dog without a shirt.": "only 142 say “not”, “no”, “without” or the like",
+    "I love you": "only 70 speak of I, you or we",
+    RARE: "has hardly ever read: isn't, pizzas, bold, ones, < and 2 more",
+    "12 people in 1999": "has hardly ever read these numbers: 1999.",
+    "A dog and a cat are " + "very " * (MANY - 5): f"These are {MANY + 1} words.",
+    "treaty": "has hardly ever read: treaty.",
+    "The asdf ends a treaty.": "has hardly ever read: asdf, treaty.",
+    "A boy didn't limpiando it.": "has hardly ever read: didn't, limpiando.",
+    "TWO DOGS on a BMX bike": "these words with capital letters: TWO, DOGS.",
+    "A Dog Runs In The Park": "these words with capital letters: Dog, Runs, In, The, Park.",
+    "A Dog Runs In The Big Park": "letters: Dog, Runs, In, The, Big and 1 more. Write them in small letters.",
+    "A man holds a U.S. flag.": None,
+    "A dog runs. a cat sleeps.": "This is more than one sentence.",
+    "The treaty was signed yesterday.": "has hardly ever read: treaty, signed, yesterday.",
+    "asdf qwer": "has hardly ever read: asdf, qwer.",
+    **dict.fromkeys(NO_ENGLISH, "no other language"),
+}
 
 
 def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
     page, (_, subwords) = translating(open_page), load_pretrained("transformer-en-de")
-    for text, said in WARNED:
+    translation = page.locator("[data-part=translation]")
+    for text, said in WARNED.items():
         for language, name in (("fr", "French"), ("de", "German")):
             page.get_by_role("radio", name=name).check()
             put_in(page, text)
-            translation = page.locator("[data-part=translation]")
-            playwright.expect(translation).to_have_text(re.compile(r"\S"))
+            shows(translation).to_have_text(re.compile(r"\S"))
             shown = page.locator(".warning").all_inner_texts()
             read = small_start(straight(text), subwords)
             assert shown == warnings_of(read, translation.inner_text(), language)
-            playwright.expect(page.locator(".translation.doubtful")).to_have_count(1 if shown else 0)
+            shows(page.locator(".translation.doubtful")).to_have_count(1 if shown else 0)
         assert any(said in warning for warning in shown) if said else shown == [], text
 
 
@@ -619,21 +604,21 @@ def test_the_first_page_leads_to_french_and_german_can_be_chosen(open_page):
     page = open_page("index.html")
     page.get_by_role("link", name="Translate a sentence of your own").click()
     french, german = (page.get_by_role("radio", name=name) for name in ("French", "German"))
-    playwright.expect(french).to_be_checked()
+    shows(french).to_be_checked()
     translation = page.locator("[data-part=translation]")
-    playwright.expect(translation).to_contain_text("Deux jeunes filles jouent")
-    playwright.expect(translation).to_have_attribute("lang", "fr")
-    playwright.expect(page.locator("[data-part=german]")).to_be_hidden()
-    playwright.expect(page.locator("[data-part=alignment] tbody tr").first).to_be_visible()
+    shows(translation).to_contain_text("Deux jeunes filles jouent")
+    shows(translation).to_have_attribute("lang", "fr")
+    shows(page.locator("[data-part=german]")).to_be_hidden()
+    shows(page.locator("[data-part=alignment] tbody tr").first).to_be_visible()
     german.check()
-    playwright.expect(translation).to_contain_text("Zwei kleine Mädchen spielen")
-    playwright.expect(translation).to_have_attribute("lang", "de")
-    playwright.expect(page.locator("[data-part=german]")).to_be_visible()
-    playwright.expect(page.locator("[data-part=one-attention]")).to_contain_text("Deux jeunes filles jouent")
+    shows(translation).to_contain_text("Zwei kleine Mädchen spielen")
+    shows(translation).to_have_attribute("lang", "de")
+    shows(page.locator("[data-part=german]")).to_be_visible()
+    shows(page.locator("[data-part=one-attention]")).to_contain_text("Deux jeunes filles jouent")
     card = (PRETRAINED / "transformer-en-de/README.md").read_text(encoding="utf-8")
     (bleu,) = re.findall(r"^\| test_2016_flickr \| (\S+) \|", card, re.MULTILINE)
     assert "29,000 captions of photos" in page.locator("main h1 + p").inner_text()
-    playwright.expect(page.get_by_text(f"a BLEU score of {bleu} for the test captions of 2016")).to_be_visible()
+    shows(page.get_by_text(f"a BLEU score of {bleu} for the test captions of 2016")).to_be_visible()
 
 
 def test_a_sign_cut_into_bytes_is_shown_as_bytes_not_as_boxes(open_page):
@@ -646,12 +631,12 @@ def test_a_sign_cut_into_bytes_is_shown_as_bytes_not_as_boxes(open_page):
 def test_a_text_in_capitals_is_put_into_small_letters_by_a_click(open_page):
     page = translating(open_page)
     smaller = page.get_by_role("button", name="Translate it in small letters")
-    playwright.expect(smaller).to_have_count(0)
+    shows(smaller).to_have_count(0)
     text, small = "TWO DOGS READ A TREATY IN THE USA.", "Two dogs read a treaty in the USA."
     put_in(page, text)
     smaller.press("Enter")
-    playwright.expect(page.get_by_role("textbox")).to_have_value(small)
-    playwright.expect(smaller).to_have_count(0)
+    shows(page.get_by_role("textbox")).to_have_value(small)
+    shows(smaller).to_have_count(0)
     assert in_small_letters(text) == small
 
 
@@ -666,9 +651,9 @@ def test_a_lesson_reads_on_without_scripts(browser, site):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((site[0] / "notebooks/02_weighted_sums.html").as_uri())
-    playwright.expect(page.locator(".tag_reveals .cell_output").first).to_be_visible()
+    shows(page.locator(".tag_reveals .cell_output").first).to_be_visible()
     page.goto((site[0] / "translator.html").as_uri())
-    playwright.expect(page.get_by_text("The translator needs JavaScript")).to_be_visible()
+    shows(page.get_by_text("The translator needs JavaScript")).to_be_visible()
     context.close()
 
 
@@ -692,10 +677,8 @@ def test_a_lesson_without_data_gets_a_line_and_its_other_sliders(monkeypatch, tm
     with ThreadPoolExecutor() as thread:  # playwright's event loop runs in this one
         found = thread.submit(slider_frames.of_lesson, tmp_path, "90_pictures", said.append).result()
     assert [len(one["frames"]) for one in found.values()] == [3] and list(found) == [notebook.cells[3].id]
-    assert said[1].startswith(
-        "Lesson 90_pictures lacks sliders, and its page shows still pictures instead: cell 1 failed with"
-    )
-    assert "missing.tsv" in said[1]
+    lacks = "Lesson 90_pictures lacks sliders, and its page shows still pictures instead: cell 1 failed with"
+    assert said[1].startswith(lacks) and "missing.tsv" in said[1]
     assert not list((tmp_path / "cache").rglob("*.json"))  # the next time it is tried again
 
 
@@ -726,11 +709,8 @@ def test_a_line_to_colab_and_the_notebook_replaces_the_badge(shown):
 
 def test_the_page_shows_what_a_check_says(site):
     page = (site[0] / PAGES[2]).read_text(encoding="utf-8")
-    assert re.search(
-        "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax with a mask <code",
-        page,
-        re.DOTALL,
-    )
+    reports = "02.softmax – softmax with a temperature: failed.*: passed.*<h2>Softmax with a mask <code"
+    assert re.search(reports, page, re.DOTALL)
 
 
 @pytest.mark.parametrize("lesson", sampling.usually(list(catalogue.by_lesson()), 2))
@@ -755,17 +735,14 @@ def test_the_glossary_gives_a_terms_meaning_with_links_both_ways():
     }
     text = "# Glossary\n\n- **query** (queries): what asks.\n- **score**: a number.\n"
     _, entries = contents.glossary(text, lessons).split("# Glossary\n\n")
-    back = '(<a href="notebooks/02_a.html#term-query">lesson 02</a>, <a href="notebooks/03_b.html#term-query">lesson 03</a>)'
-    assert entries == (
-        f'<span id="term-query">query</span>\n: What asks. {back}\n\n<span id="term-score">score</span>\n: A number.\n\n'
-    )
+    back = ", ".join(f'<a href="notebooks/{name}.html#term-query">lesson {name[:2]}</a>' for name in ("02_a", "03_b"))
+    query = f'<span id="term-query">query</span>\n: What asks. ({back})'
+    assert entries == f'{query}\n\n<span id="term-score">score</span>\n: A number.\n\n'
     link = '<a class="course-term" href="../glossary.html#term-query"'
     header, text = (cell["source"] for cell in lessons["notebooks/02_a.ipynb"]["cells"])
+    first, again = f'{link} id="term-query">**query**</a>', f"{link}>**Queries**</a>"
     assert header == "**You need** it."
-    assert (
-        text
-        == f'Words ask.\nA {link} id="term-query">**query**</a> asks for $x$. **Next**: two {link}>**Queries**</a>.'
-    )
+    assert text == f"Words ask.\nA {first} asks for $x$. **Next**: two {again}."
 
 
 # What lessons set in bold that is no term: what begins a paragraph or ends in a stop, and what only this lesson speaks of.
@@ -790,12 +767,8 @@ def test_the_glossary_lists_exactly_the_bold_terms_in_order():
 def test_papers_are_found_by_authors_and_year():
     text = "In 2017 Vaswani et al. 2017, Koehn and Knowles (2017), Shazeer, 2020; since 1990 (Post 2018) scores 2018."
     found = contents.papers({"notebooks/12_a.ipynb": page(text)})
-    assert re.findall(r"^- (.+): ", found, re.MULTILINE) == [
-        "Koehn and Knowles 2017",
-        "Post 2018",
-        "Shazeer 2020",
-        "Vaswani et al. 2017",
-    ]
+    expected = ["Koehn and Knowles 2017", "Post 2018", "Shazeer 2020", "Vaswani et al. 2017"]
+    assert re.findall(r"^- (.+): ", found, re.MULTILINE) == expected
     assert "- Vaswani et al. 2017: [Attention Is All You Need](https://arxiv.org/abs/1706.03762), [lesson 12]" in found
 
 
@@ -828,12 +801,8 @@ def test_every_formula_of_the_course_can_be_written():
 
 
 def test_a_slider_stops_where_it_begins_and_at_both_ends():
-    slider = ipywidgets.FloatSlider(value=0.55, min=0, max=1, step=0.1)
-    assert (
-        slider_frames.positions(slider)[0] == 0
-        and 0.55 in slider_frames.positions(slider)
-        and len(slider_frames.positions(slider)) == 11
-    )
+    stops = slider_frames.positions(ipywidgets.FloatSlider(value=0.55, min=0, max=1, step=0.1))
+    assert stops[0] == 0 and 0.55 in stops and len(stops) == 11
     log = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.5)
     assert slider_frames.positions(log) == pytest.approx([0.1, 10**-0.5, 1, 10**0.5, 10])
     assert slider_frames.positions(ipywidgets.Text(value="a")) == []
@@ -860,10 +829,9 @@ def test_write_keeps_equal_files_and_removes_unwanted_ones(tmp_path):
 
 
 def test_stale_notebooks_make_no_site(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        build, "build", lambda *a, **k: ["notebooks/02_weighted_sums.ipynb is stale: run `course build`."]
-    )
-    with pytest.raises(CourseError, match=r"notebooks are not up to date: notebooks/02_weighted_sums.ipynb is stale"):
+    stale = "notebooks/02_weighted_sums.ipynb is stale"
+    monkeypatch.setattr(build, "build", lambda *a, **k: [f"{stale}: run `course build`."])
+    with pytest.raises(CourseError, match=f"notebooks are not up to date: {stale}"):
         build.build_site(ROOT, tmp_path / "out", LESSONS)
     assert not (tmp_path / "out").exists()
 
@@ -872,7 +840,6 @@ def test_a_folder_with_something_else_is_kept(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     monkeypatch.chdir(ROOT)
     assert commands.main(["site", "02", "--out", str(tmp_path)]) == 2
-    assert (
-        "holds something that `course site` did not write: name another folder, or empty it." in capsys.readouterr().err
-    )
+    told = "holds something that `course site` did not write: name another folder, or empty it."
+    assert told in capsys.readouterr().err
     assert (tmp_path / "mine.txt").read_text() == "mine"

@@ -138,9 +138,7 @@ def test_lab_installs_jupyterlab_where_the_wheel_came_without_it(monkeypatch, ca
     asked, there = [], []
     monkeypatch.setattr(lab, "IN_CLONE", False)
     monkeypatch.setattr(lab, "find_spec", lambda name: there or None)
-    monkeypatch.setattr(
-        lab.subprocess, "run", lambda command: (asked.append(command), there.append(1) if works else None)
-    )
+    monkeypatch.setattr(lab.subprocess, "run", lambda it: (asked.append(it), there.append(1) if works else None))
     monkeypatch.setattr("course_utils.base.environment.find_spec", lambda name: there or None)
     monkeypatch.setattr("course_utils.base.environment.IN_CLONE", False)
     monkeypatch.setattr("course_utils.base.environment.INSTALL", 'pip install "attention-course[lab]"')
@@ -148,9 +146,8 @@ def test_lab_installs_jupyterlab_where_the_wheel_came_without_it(monkeypatch, ca
         lab._complete()
         lab._complete()
     else:
-        with pytest.raises(
-            CourseError, match=r'^jupyterlab is missing: run `pip install "attention-course\[lab\]"` first'
-        ):
+        missing = r'^jupyterlab is missing: run `pip install "attention-course\[lab\]"` first'
+        with pytest.raises(CourseError, match=missing):
             lab._complete()
     assert asked == [[sys.executable, "-m", "pip", "install", "--quiet", "attention-course[lab]"]]
     assert "JupyterLab is not there yet. It is being installed" in capsys.readouterr().out
@@ -193,10 +190,8 @@ class Environment:
         subprocess.run([*pip, wheel], check=True)
 
     def run(self, *arguments, code=0):
-        command = [self.python, *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.variables, capture_output=True, text=True, timeout=timeouts.SECONDS
-        )
+        options = {"capture_output": True, "text": True, "timeout": timeouts.SECONDS}
+        done = subprocess.run([self.python, *arguments], cwd=self.folder, env=self.variables, **options)
         assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
         return done.stderr if code else done.stdout
 
@@ -244,9 +239,8 @@ def test_a_wheel_leads_to_a_grade_without_a_clone(tmp_path):
     made.install(build_wheel(tmp_path / "second", newer))
     assert "1 cell of yours kept; read 02.softmax again" in made.course("update")
     assert SOFTMAX in sources(mine) and any(PROMPT[1] in text for text in sources(mine))
-    assert "02.softmax                  answered           not checked since it or its task changed" in made.course(
-        "submit", "02"
-    )
+    row = "02.softmax                  answered           not checked since it or its task changed"
+    assert row in made.course("submit", "02")
     handed_in = made.folder / "my_course" / "handed_in" / f"{SUMS}.ipynb"
     assert load(handed_in)["metadata"]["course"]["version"] == "99.0"
 
