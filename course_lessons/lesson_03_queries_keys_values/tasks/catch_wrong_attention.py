@@ -43,10 +43,6 @@ def right_by_bmm(query, key, value, mask=None):
     return torch.bmm(weights, value), weights
 
 
-def mask_required(query, key, value, mask=None):
-    return right_by_bmm(query, key, value, mask.bool())
-
-
 RIGHT = {
     right_by_loops: "correct attention, written with loops",
     right_by_einsum: "correct attention, written with einsum",
@@ -70,7 +66,7 @@ WRONG = {
     wrong("one_mask_for_all_queries"): "incorrect attention: one query's mask is used for all",
     wrong("one_mask_for_all_sentences"): "incorrect attention: one sentence's mask is used for all",
     changed({"value": lambda value: value[:1].expand_as(value)}): "incorrect attention: the first sentence's values are used for all",
-    mask_required: "incorrect attention: it fails without a mask",
+    lambda query, key, value, mask=None: right_by_bmm(query, key, value, mask.bool()): "incorrect attention: it fails without a mask",
     changed({"the scores": lambda query, turned: query @ turned / 2}): "incorrect attention: scores divided by 2",
     wrong("empty_row_uniform"): "incorrect attention: equal weights where nothing may be attended to",
     wrong("order_swapped"): "incorrect attention: the weights are returned first",

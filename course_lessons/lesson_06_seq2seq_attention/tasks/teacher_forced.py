@@ -79,13 +79,9 @@ def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_
         look = lambda state: minimal.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
         shares = yield "the weights", look, state
         context = yield "the context", summed, shares, clean
-        read = yield "word and context side by side", _side_by_side, word, context
+        read = yield "word and context side by side", lambda word, context: torch.cat([word, context], 1), word, context
         state = yield "the next state", lambda read, state: minimal.gru_step(read, state, *gru), read, state
         kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
         steps.append(kept)
     states, weights = zip(*steps, strict=True)
     return torch.stack(states, 1), torch.stack(weights, 1)
-
-
-def _side_by_side(word, context):
-    return torch.cat([word, context], 1)

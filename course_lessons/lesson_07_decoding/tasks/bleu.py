@@ -137,10 +137,6 @@ def _totals(hypotheses):
     return torch.tensor([sum(_grams(words, n).total() for words in hypotheses) for n in ORDERS]).double()
 
 
-def _precisions(matches, totals):
-    return matches / totals.clamp(min=1)
-
-
 def _quotient(hypotheses, references):
     return _length(references) / _length(hypotheses) if any(hypotheses) else inf
 
@@ -153,7 +149,7 @@ def _length(sentences):
 def _(hypotheses, references):
     matches = yield "the numbers of n-grams that match", _matches, hypotheses, references
     totals = yield "the hypotheses' n-grams", _totals, hypotheses
-    precisions = yield "the precisions", _precisions, matches, totals
+    precisions = yield "the precisions", lambda matches, totals: matches / totals.clamp(min=1), matches, totals
     mean = yield "the geometric mean", lambda p: float(p.prod()) ** (1 / len(p)), precisions
     quotient = yield "the quotient of the lengths", _quotient, hypotheses, references
     brevity = yield "the brevity penalty", lambda quotient: exp(min(0, 1 - quotient)), quotient

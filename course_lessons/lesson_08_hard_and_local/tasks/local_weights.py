@@ -70,7 +70,7 @@ def factor_is_the_gaussian(case, value):
         arg.double() if torch.is_tensor(arg) and arg.is_floating_point() else arg for arg in case.args
     )
     near = _near(scores, centre, window, mask)
-    shares = _softmax(scores, near)
+    shares = scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
     row, place = divmod(int(torch.where(near, shares, 0.0).argmax()), mask.shape[1])
     factor, distance = value[row, place].item() / shares[row, place].item(), abs(place - centre[row].item())
     right = 2.718281828459045 ** (-2 * (distance / window) ** 2)
@@ -154,10 +154,6 @@ def _(scores, centre, window, mask):
     gaussian = yield "the Gaussian", torch.exp, exponent
     weights = yield "the weights", mul, shares, gaussian
     return weights
-
-
-def _softmax(scores, near):
-    return scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
 
 
 # The softmax

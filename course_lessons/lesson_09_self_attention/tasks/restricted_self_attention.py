@@ -29,16 +29,11 @@ def _distance(T):
     return (position[:, None] - position).abs()
 
 
-def _open(near, hub):
-    """What each position sees, B×T×T: what is near, all if it is a hub, and every hub."""
-    return near | hub[:, :, None] | hub[:, None, :]
-
-
 @task.property
 def contexts_lie_between_the_values_in_reach(case, value):
     """A weighted sum whose weights are not negative and sum to 1 lies between the smallest and the largest value."""
     values, radius, hub = case.args[2:]
-    seen = _open(_distance(values.shape[1]) <= radius, hub)
+    seen = (_distance(values.shape[1]) <= radius) | hub[:, :, None] | hub[:, None, :]
     outside = outside_the_values(value, values, seen).any(2).any(0).nonzero()[:, 0].tolist()
     return (
         f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor connected by a hub?"

@@ -67,11 +67,6 @@ def _with_padding(draw, B, T):
     return both & (draw.mask(B, T, T) | torch.eye(T, dtype=torch.bool)), ~real
 
 
-def _not_used(mask):
-    """True at padding, B×T: positions that attend to nothing and that nothing attends to."""
-    return ~(mask.any(1) | mask.any(2))
-
-
 @task.cases
 def _(draw):
     for size in sizes(B=2, T=5, D=7, d=3, E=11):
@@ -113,7 +108,7 @@ def _(draw):
 @task.steps
 def _(x, weight_q, weight_k, weight_v, mask=None):
     if mask is not None:
-        empty = lambda x, mask: x.masked_fill(_not_used(mask)[..., None], 0.0)  # noqa: E731
+        empty = lambda x, mask: x.masked_fill((~(mask.any(1) | mask.any(2)))[..., None], 0.0)  # noqa: E731
         x = yield "the words without padding", empty, x, mask
     query = yield "the queries", matmul, x, weight_q
     key = yield "the keys", matmul, x, weight_k

@@ -86,10 +86,6 @@ def mask_altered(query, key, value, in_weight, in_bias, out_weight, out_bias, he
     return output
 
 
-def _in_half_precision(scores):
-    return scores.softmax(-1).bfloat16().to(scores.dtype)
-
-
 def _with_dropout(scores):
     """Half of the weights are dropped, the same ones each time."""
     kept = torch.rand(scores.shape, generator=torch.Generator().manual_seed(4)) < 0.5
@@ -121,7 +117,7 @@ WRONG = {
     wrong("divided_by_root_of_D"): "an incorrect one: it divides scores by √D instead of √d",
     wrong("softmax_over_queries"): "an incorrect one: its softmax runs over the queries instead of the keys",
     multi_head_attention.variant(
-        {"the softmax": _in_half_precision}
+        {"the softmax": lambda scores: scores.softmax(-1).bfloat16().to(scores.dtype)}
     ): "an incorrect one: its weights have three digits only",
     multi_head_attention.variant(
         {"the softmax": _with_dropout}

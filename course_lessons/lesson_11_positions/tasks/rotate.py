@@ -77,10 +77,6 @@ def _(draw):
     yield Case("200 words of width 64", (draw.numbers(1, 200, 64), 1), edge=True)
 
 
-def _side_by_side(first, second):
-    return torch.cat([first, second], -1)
-
-
 @task.steps
 def _(x, start):
     positions = yield "the positions", add, start, torch.arange(x.shape[1]).double()[:, None]
@@ -95,5 +91,5 @@ def _(x, start):
     b_cos = yield "b cos", mul, b, cosines
     first = yield "the new a", sub, a_cos, b_sin
     second = yield "the new b", add, a_sin, b_cos
-    turned = yield "the new halves, side by side", _side_by_side, first, second
+    turned = yield "the new halves, side by side", lambda first, second: torch.cat([first, second], -1), first, second
     return turned

@@ -94,10 +94,6 @@ def shifted(mixed, kernel, axis=1):
     return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))
 
 
-def _total(powers):
-    return powers.sum(1, keepdim=True)
-
-
 @task.steps
 def _(memory, previous, key, strength, gate, kernel, gamma):
     cosine = yield "the cosines", lambda memory, key: F.cosine_similarity(memory, key[:, None], dim=-1), memory, key
@@ -109,6 +105,6 @@ def _(memory, previous, key, strength, gate, kernel, gamma):
     mixed = yield "the interpolated weights", add, new, old
     moved = yield "the shifted weights", shifted, mixed, kernel
     powers = yield "the powers", pow, moved, gamma[:, None]
-    total = yield "the sum over positions", _total, powers
+    total = yield "the sum over positions", lambda powers: powers.sum(1, keepdim=True), powers
     weights = yield "the new weights", truediv, powers, total
     return weights

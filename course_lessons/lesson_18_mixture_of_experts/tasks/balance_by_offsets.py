@@ -130,7 +130,7 @@ def _(scores, offsets, k, step):
     lifted = yield "the scores with offsets", add, scores, offsets
     chosen = yield "the chosen experts", _top, lifted, k
     kept = yield "the chosen scores", mul, scores, chosen
-    gates = yield "the gates", _over_their_sum, kept
+    gates = yield "the gates", lambda kept: kept / kept.sum(1, keepdim=True), kept
     load = yield "the load of each expert", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
     missing = yield "the missing load", lambda load: load.mean() - load, load
     sign = yield "the direction of each offset", torch.sign, missing
@@ -141,7 +141,3 @@ def _(scores, offsets, k, step):
 
 def _top(lifted, k):
     return torch.zeros_like(lifted, dtype=torch.bool).scatter(1, lifted.topk(k, dim=1).indices, True)
-
-
-def _over_their_sum(kept):
-    return kept / kept.sum(1, keepdim=True)

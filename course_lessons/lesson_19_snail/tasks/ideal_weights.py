@@ -71,11 +71,7 @@ def _(characters):
 @task.steps
 def _(characters):
     shown = yield "the steps that show the character", torch.eq, characters, characters[-1]
-    read = yield "the steps that read its labels", _one_later, shown
+    read = yield "the steps that read its labels", lambda shown: F.pad(shown[:-1], (1, 0)), shown
     number = yield "the number of these steps", torch.sum, read
     weights = yield "the weights", truediv, read, number
     return weights
-
-
-def _one_later(shown):
-    return F.pad(shown[:-1], (1, 0))

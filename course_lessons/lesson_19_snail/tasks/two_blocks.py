@@ -73,7 +73,7 @@ def _(draw):
 
 @task.steps
 def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    earlier = yield "the earlier step", _earlier, x, dilation
+    earlier = yield "the earlier step", lambda x, dilation: F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]], x, dilation
     f = yield "the first convolution", _convolved, earlier, x, weight_f
     g = yield "the second convolution", _convolved, earlier, x, weight_g
     signal = yield "the tanh", torch.tanh, f
@@ -93,11 +93,6 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
 
 def _convolved(earlier, now, weight):
     return earlier @ weight[..., 0].mT + now @ weight[..., 1].mT
-
-
-def _earlier(x, dilation):
-    """What each step reads so many steps back: zeros before the first one."""
-    return F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]
 
 
 def _so_far(scores, diagonal=0):

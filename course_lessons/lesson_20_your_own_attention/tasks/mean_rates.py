@@ -47,15 +47,11 @@ def _(draw):
     yield Case("50 steps", (draw.whole(-2, 2, 2, 50),), edge=True)
 
 
-def _count(same):
-    return same.sum(2)
-
-
 @task.steps
 def _(key):
     same = yield "the steps with equal keys", eq, key[:, :, None], key[:, None]
     so_far = yield "the equal keys so far", torch.tril, same
-    number = yield "the counts so far", _count, so_far
+    number = yield "the counts so far", lambda same: same.sum(2), so_far
     rates = yield "the rates", truediv, 1.0, number
     return rates
 
