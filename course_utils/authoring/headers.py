@@ -76,11 +76,9 @@ def _minutes(tasks):
 def heading(root: Path, name: str, folder: str) -> str:
     """Return the first line of a notebook."""
     lesson = lesson_facts(root, number_of(name))
-    return (
-        f"# {lesson.number} {lesson.question}"
-        if folder == "notebooks"
-        else f"# {lesson.number} {lesson.title}: exercises"
-    )
+    if folder == "notebooks":
+        return f"# {lesson.number} {lesson.question}"
+    return f"# {lesson.number} {lesson.title}: exercises"
 
 
 def demands(task: Task) -> str:

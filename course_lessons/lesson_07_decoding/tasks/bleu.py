@@ -80,11 +80,9 @@ def _(draw):
 @task.property
 def it_is_a_percentage(case, value):
     """From 0 to 100."""
-    return (
-        f"BLEU is a number from 0 to 100; for the input “{case.name}” yours is {value:.4g}."
-        if value < -1e-6 or value > 100.001
-        else None
-    )
+    if value < -1e-6 or value > 100.001:
+        return f"BLEU is a number from 0 to 100; for the input “{case.name}” yours is {value:.4g}."
+    return None
 
 
 @task.property
@@ -103,11 +101,9 @@ def nothing_is_zero(case, value):
     """No match of some order: 0."""
     hypotheses, references = case.args
     missing = next((n for n in ORDERS if not _matches(hypotheses, references)[n - 1]), None)
-    return (
-        f"No run of {missing} words occurs in both a hypothesis and its reference, so the score is 0; yours is {value:.4g}."
-        if missing and value > 1e-6
-        else None
-    )
+    if missing and value > 1e-6:
+        return f"No run of {missing} words occurs in both a hypothesis and its reference, so the score is 0; yours is {value:.4g}."
+    return None
 
 
 @task.property

@@ -29,11 +29,9 @@ task = Task(
 @task.property
 def a_probability_is_at_most_one(case, value):
     """Its logarithm is at most 0."""
-    return (
-        f"A probability is at most 1, so its logarithm is never above 0; yours is {value:.4g}."
-        if value > 1e-6
-        else None
-    )
+    if value > 1e-6:
+        return f"A probability is at most 1, so its logarithm is never above 0; yours is {value:.4g}."
+    return None
 
 
 def _target(draw, T, V):

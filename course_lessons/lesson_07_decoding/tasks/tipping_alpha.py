@@ -45,11 +45,9 @@ def not_found_by_steps(case, value):
 @task.property
 def never_below_0(case, value):
     """An alpha below 0 is not asked for."""
-    return (
-        f"Your alpha is {value:.4g}. It should not be below 0: the long translation already wins without a penalty, so the smallest alpha from 0 on is 0."
-        if value < 0
-        else None
-    )
+    if value < 0:
+        return f"Your alpha is {value:.4g}. It should not be below 0: the long translation already wins without a penalty, so the smallest alpha from 0 on is 0."
+    return None
 
 
 @task.cases

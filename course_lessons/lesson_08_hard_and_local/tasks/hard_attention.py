@@ -32,22 +32,18 @@ task = Task(
 def a_probability_is_at_most_one(case, value):
     """Its logarithm is at most 0."""
     most = value[1].max()
-    return (
-        f"A probability is at most 1, so its logarithm is never above 0; one of yours is {most:.4g}."
-        if most > 1e-6
-        else None
-    )
+    if most > 1e-6:
+        return f"A probability is at most 1, so its logarithm is never above 0; one of yours is {most:.4g}."
+    return None
 
 
 @task.property
 def picked_is_one_of_the_values(case, value):
     """What is picked is among the values of its row, as it is."""
     apart = (case.args[1].double() - value[0].double()[:, None]).abs().amax(-1).amin(-1)
-    return (
-        "What you return is not one of the values in its row. Return one of them as it is, neither mixed with the others nor multiplied by its weight."
-        if apart.max() > 1e-4
-        else None
-    )
+    if apart.max() > 1e-4:
+        return "What you return is not one of the values in its row. Return one of them as it is, neither mixed with the others nor multiplied by its weight."
+    return None
 
 
 @task.property

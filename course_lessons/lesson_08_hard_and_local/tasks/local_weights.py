@@ -45,22 +45,18 @@ def nothing_out_of_reach(case, value):
     if (value[~mask].abs() > 1e-6).any():
         return f"For the input “{case.name}” one of your weights where the mask is False is {value[~mask].abs().max():.4g}; it should be 0."
     far = value[~_near(*case.args)].abs()
-    return (
-        f"For the input “{case.name}” a position further from the centre than the window, {window}, has the weight {far.max():.4g}; it should be 0."
-        if (far > 1e-6).any()
-        else None
-    )
+    if (far > 1e-6).any():
+        return f"For the input “{case.name}” a position further from the centre than the window, {window}, has the weight {far.max():.4g}; it should be 0."
+    return None
 
 
 @task.property
 def never_more_than_the_softmax(case, value):
     """The Gaussian is 1 at most."""
     most = value.sum(1).max()
-    return (
-        f"The weights of a row should sum to at most 1, since the Gaussian can only reduce them; for the input “{case.name}” the weights of one row sum to {most:.4g}."
-        if most > 1 + 1e-4
-        else None
-    )
+    if most > 1 + 1e-4:
+        return f"The weights of a row should sum to at most 1, since the Gaussian can only reduce them; for the input “{case.name}” the weights of one row sum to {most:.4g}."
+    return None
 
 
 @task.property
@@ -74,22 +70,18 @@ def factor_is_the_gaussian(case, value):
     row, place = divmod(int(torch.where(near, shares, 0.0).argmax()), mask.shape[1])
     factor, distance = value[row, place].item() / shares[row, place].item(), abs(place - centre[row].item())
     right = 2.718281828459045 ** (-2 * (distance / window) ** 2)
-    return (
-        f"For the input “{case.name}” position {place} of row {row} is {distance:.4g} away from the centre, and its share of the softmax over the window is {shares[row, place]:.4g}. The Gaussian there is {right:.4g}, and your weight is {factor:.4g} times the share."
-        if abs(factor - right) > 1e-3
-        else None
-    )
+    if abs(factor - right) > 1e-3:
+        return f"For the input “{case.name}” position {place} of row {row} is {distance:.4g} away from the centre, and its share of the softmax over the window is {shares[row, place]:.4g}. The Gaussian there is {right:.4g}, and your weight is {factor:.4g} times the share."
+    return None
 
 
 @task.property
 def nothing_in_reach_gives_zeros(case, value):
     """A sum over no position is 0."""
     empty = ~_near(*case.args).any(1) & case.args[0].isfinite().all()
-    return (
-        f"For the input “{case.name}” no position of row {int(empty.int().argmax())} is within reach, and 0/0 is NaN. {EMPTY}"
-        if value[empty].isnan().any()
-        else None
-    )
+    if value[empty].isnan().any():
+        return f"For the input “{case.name}” no position of row {int(empty.int().argmax())} is within reach, and 0/0 is NaN. {EMPTY}"
+    return None
 
 
 def _centre(draw, B, S):

@@ -228,11 +228,9 @@ def _without(parts):
         return changed
 
     def same(before, after):
-        return (
-            equal_up_to_rounding(before[:, :2], after[:, :2])
-            if "shown" in parts
-            else equal_up_to_rounding(before, after)
-        )
+        if "shown" in parts:
+            return equal_up_to_rounding(before[:, :2], after[:, :2])
+        return equal_up_to_rounding(before, after)
 
     lengths = [T for T in LENGTHS_TRIED if not ("one" in parts and T == 1 or "long" in parts and T > 8)]
     end = 0 if "itself" in parts else 1

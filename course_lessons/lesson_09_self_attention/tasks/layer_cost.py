@@ -60,11 +60,9 @@ def a_path_is_long_enough_and_no_longer(case, value):
         sees = f"{path} times {radius} is less than the {n - 1} positions from the first word to the last"
     if reach(path) < needed:
         return f"Your longest path is {path}, and {path} layers do not suffice: {sees}."
-    return (
-        f"Your longest path is {path}. For {n} words {path - 1} would already suffice."
-        if reach(path - 1) >= needed
-        else None
-    )
+    if reach(path - 1) >= needed:
+        return f"Your longest path is {path}. For {n} words {path - 1} would already suffice."
+    return None
 
 
 MEANT = {
@@ -79,11 +77,9 @@ MEANT = {
 def what_is_multiplied(case, value):
     """The number of multiplications."""
     kind, n, d, k, radius = case.args
-    return (
-        f'In a layer of the kind "{kind}", {MEANT[kind]}. Count that for n = {n}, d = {d}, k = {k} and radius = {radius}; you say {value[0]}.'
-        if value[0] != task.oracle_function(*case.args)[0]
-        else None
-    )
+    if value[0] != task.oracle_function(*case.args)[0]:
+        return f'In a layer of the kind "{kind}", {MEANT[kind]}. Count that for n = {n}, d = {d}, k = {k} and radius = {radius}; you say {value[0]}.'
+    return None
 
 
 @task.cases

@@ -35,11 +35,9 @@ def contexts_lie_between_the_values_in_reach(case, value):
     values, radius, hub = case.args[2:]
     seen = (_distance(values.shape[1]) <= radius) | hub[:, :, None] | hub[:, None, :]
     outside = outside_the_values(value, values, seen).any(2).any(0).nonzero()[:, 0].tolist()
-    return (
-        f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor connected by a hub?"
-        if outside
-        else None
-    )
+    if outside:
+        return f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor connected by a hub?"
+    return None
 
 
 def _inputs(draw, B, T, D, E, radius, hubs=0):

@@ -36,11 +36,9 @@ def contexts_lie_between_the_values(case, value):
         return None
     allowed = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
     outside = outside_the_values(value, x.double() @ weight_v.double(), allowed) & allowed.any(2)[..., None]
-    return (
-        "Each entry of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
-        if outside.any()
-        else None
-    )
+    if outside.any():
+        return "Each entry of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
+    return None
 
 
 @task.property
@@ -48,11 +46,9 @@ def nothing_to_attend_gives_zeros(case, value):
     """A word that may attend to nothing has a context of zeros."""
     mask = case.args[4]
     empty = None if mask is None else value[~mask.any(2)]
-    return (
-        f"A word with nothing to attend to should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
-        if empty is not None and empty.numel() and empty.abs().max() > 1e-6
-        else None
-    )
+    if empty is not None and empty.numel() and empty.abs().max() > 1e-6:
+        return f"A word with nothing to attend to should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
+    return None
 
 
 def _inputs(draw, B, T, D, d, E, mask):

@@ -29,11 +29,9 @@ def the_bias_is_the_centre(case, value):
         return None
     sums = ((value - bias) / gain).double().sum(-1)
     worst = sums.abs().max().item()
-    return (
-        f"Subtract the bias from each vector and divide by the gain: its entries should add up to 0, but one of yours adds up to {worst:.4g}."
-        if worst > 1e-2
-        else None
-    )
+    if worst > 1e-2:
+        return f"Subtract the bias from each vector and divide by the gain: its entries should add up to 0, but one of yours adds up to {worst:.4g}."
+    return None
 
 
 def _inputs(draw, shape, eps, dtype=torch.float32):

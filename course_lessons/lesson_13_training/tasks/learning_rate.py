@@ -21,11 +21,9 @@ task = Task(
 @task.property
 def a_rate_is_above_zero(case, value):
     """Every step moves the weights."""
-    return (
-        f"Every step has a rate above 0, including the first and the last; yours is {value:.4g}."
-        if value <= 0
-        else None
-    )
+    if value <= 0:
+        return f"Every step has a rate above 0, including the first and the last; yours is {value:.4g}."
+    return None
 
 
 @task.property

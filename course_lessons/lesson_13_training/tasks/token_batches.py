@@ -41,11 +41,9 @@ def each_sentence_is_in_one_batch(case, value):
     if missing and all(0 <= i < n for i in found):
         return f"Sentence {missing[0]} is missing from the batches. Each sentence should be in one."
     twice = [i for i in found if found.count(i) > 1]
-    return (
-        f"Sentence {twice[0]} appears {found.count(twice[0])} times. Each sentence should be in one batch."
-        if twice
-        else None
-    )
+    if twice:
+        return f"Sentence {twice[0]} appears {found.count(twice[0])} times. Each sentence should be in one batch."
+    return None
 
 
 @task.property

@@ -35,11 +35,9 @@ task = Task(
 def locations_lie_in_the_picture(case, value):
     """Both numbers lie from -1 to 1."""
     most = value[1].abs().max().item()
-    return (
-        f"Both coordinates of a location range from -1 to 1; one of yours is {most:.4g} away from 0."
-        if most > 1
-        else None
-    )
+    if most > 1:
+        return f"Both coordinates of a location range from -1 to 1; one of yours is {most:.4g} away from 0."
+    return None
 
 
 def _inputs(draw, B, D, std, dtype=torch.float32):

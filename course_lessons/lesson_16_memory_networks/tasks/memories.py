@@ -27,11 +27,9 @@ task = Task(
 def no_mean_is_negative(case, value):
     """Weights are not."""
     least = value.min()
-    return (
-        f"Weights are never negative, so no result can be negative; one of yours is {least:.4g}."
-        if least < -1e-6
-        else None
-    )
+    if least < -1e-6:
+        return f"Weights are never negative, so no result can be negative; one of yours is {least:.4g}."
+    return None
 
 
 def _inputs(draw, mask, K, S, dtype=torch.float32):

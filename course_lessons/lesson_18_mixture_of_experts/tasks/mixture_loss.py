@@ -36,21 +36,17 @@ task = Task(
 @task.property
 def far_targets_are_finite(case, value):
     """However far they are."""
-    return (
-        f"For the input “{case.name}” your loss is infinite or NaN. So far from the target every exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and let torch.logsumexp do the rest."
-        if case.args[2].abs().max() > 30 and not value.isfinite()
-        else None
-    )
+    if case.args[2].abs().max() > 30 and not value.isfinite():
+        return f"For the input “{case.name}” your loss is infinite or NaN. So far from the target every exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and let torch.logsumexp do the rest."
+    return None
 
 
 @task.property
 def far_targets_count(case, value):
     """The farther away they are, the larger the loss, without a limit."""
-    return (
-        f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before a logarithm, to the sum or to the gates, or clamp at it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
-        if (case.args[2].abs().max() > 90 or case.name == BESIDE) and 0 < value < 60
-        else None
-    )
+    if (case.args[2].abs().max() > 90 or case.name == BESIDE) and 0 < value < 60:
+        return f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before a logarithm, to the sum or to the gates, or clamp at it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
+    return None
 
 
 def _inputs(draw, B, N, D, far=1.0, dtype=torch.float32):

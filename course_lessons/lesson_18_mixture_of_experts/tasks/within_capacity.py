@@ -29,11 +29,9 @@ def no_expert_takes_more(case, value):
     chosen, experts, capacity = case.args
     taken = F.one_hot(chosen, experts)[value.bool()].sum(0)
     full = (taken > capacity).nonzero()
-    return (
-        f"Expert {full[0].item()} takes {taken[full[0].item()]} tokens. There is room for {capacity}."
-        if len(full)
-        else None
-    )
+    if len(full):
+        return f"Expert {full[0].item()} takes {taken[full[0].item()]} tokens. There is room for {capacity}."
+    return None
 
 
 @task.property

@@ -28,11 +28,9 @@ def the_first_step_reads_what_it_wrote(case, value):
     key, values, query, rate = (arg[:, 0] for arg in case.args)
     right = (query * key).sum(1, keepdim=True) * rate[:, None] * values
     off = (value[:, 0] - right).abs() > 1e-3 * (1 + right.abs())
-    return (
-        f"The memory starts with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
-        if off.any()
-        else None
-    )
+    if off.any():
+        return f"The memory starts with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
+    return None
 
 
 def _inputs(draw, B, T, D, E, dtype=torch.float32):

@@ -113,8 +113,6 @@ NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after
 def no_nan_without_large_scores(case, value):
     """Among scores near 0 nothing overflows."""
     far = any(scores.abs().amax() > 100 for scores, _ in case.args[0].values)
-    return (
-        None
-        if far or not value.isnan().any()
-        else f"{NAN_COMES} Or 0 is divided by 0: exp(-inf) = 0 is the factor of the old parts, not of the first block."
-    )
+    if far or not value.isnan().any():
+        return None
+    return f"{NAN_COMES} Or 0 is divided by 0: exp(-inf) = 0 is the factor of the old parts, not of the first block."

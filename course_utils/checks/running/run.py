@@ -142,11 +142,9 @@ def kind_of_answer(answer: object) -> tuple[str, object]:
         return ("empty", None) if _is_empty(forward) else ("class", str(answer.__name__))
     if isinstance(answer, torch.nn.Module):
         return "module", str(type(answer).__name__)
-    return (
-        ("callable", answer.__name__ if inspect.isclass(answer) else None)
-        if callable(answer)
-        else ("value", plain(answer))
-    )
+    if callable(answer):
+        return ("callable", answer.__name__ if inspect.isclass(answer) else None)
+    return ("value", plain(answer))
 
 
 def _is_module_class(answer):
