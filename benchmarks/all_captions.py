@@ -17,11 +17,7 @@ from torch.utils.data import DataLoader
 
 COLUMNS = "width hidden epochs rate seed pairs parameters loss bleu bleu_of_others bleu_of_short cpu_seconds guitar snow bench"
 SETTINGS = (128, 256, 3, 0.003)
-SENTENCES = (
-    "A man is playing guitar.",
-    "Two dogs are running in the snow.",
-    "A woman is reading a book on a bench.",
-)
+SENTENCES = ("A man is playing guitar.", "Two dogs are running in the snow.", "A woman is reading a book on a bench.")
 
 
 def measure(width, hidden, epochs, rate, seed):

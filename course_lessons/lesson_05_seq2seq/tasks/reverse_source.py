@@ -19,11 +19,7 @@ task = Task(
     importance=3,
     minutes=15,
     home=__name__,
-    partial=EDGE
-    | SIDE_EFFECT
-    | {
-        "empty_row_turned_round": (0.5, "right in every row that holds a word."),
-    },
+    partial=EDGE | SIDE_EFFECT | {"empty_row_turned_round": (0.5, "right in every row that holds a word.")},
 )
 
 

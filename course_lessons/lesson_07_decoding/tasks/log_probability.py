@@ -20,9 +20,7 @@ task = Task(
     gradient_optional=True,  # neither the prompt nor the lesson speaks of a gradient
     partial=EDGE
     | SIDE_EFFECT
-    | {
-        "product_then_logarithm": (0.5, "right for a few words and logits of ordinary size."),
-    },
+    | {"product_then_logarithm": (0.5, "right for a few words and logits of ordinary size.")},
 )
 
 

@@ -85,12 +85,7 @@ def _(weights, mask):
 
 @task.steps
 def _(weights, mask):
-    kept = yield (
-        "the weights of real words",
-        lambda w, mask: w.masked_fill(~mask[..., None], 0.0),
-        weights,
-        mask,
-    )
+    kept = yield ("the weights of real words", lambda w, mask: w.masked_fill(~mask[..., None], 0.0), weights, mask)
     total = yield "the total of each cell", lambda kept: kept.sum(1), kept
     missing = yield "1 minus the totals", sub, 1, total
     squared = yield "the squared gaps", torch.square, missing

@@ -19,10 +19,7 @@ task = Task(
     importance=4,
     minutes=15,
     home=__name__,
-    partial=EDGE
-    | {
-        "looked_up_everywhere": (0.5, "correct if the cells at padding are cells of the picture."),
-    },
+    partial=EDGE | {"looked_up_everywhere": (0.5, "correct if the cells at padding are cells of the picture.")},
 )
 
 

@@ -76,9 +76,7 @@ def _(draw):
     yield Case("one fact, one hop", _inputs(draw, every[:1, :1], 1, 1), edge=True)
     yield Case("200 stories", _inputs(draw, words_first(draw.whole(3, 9, 200), 8), 2, 3), edge=True)
     yield Case(
-        "float64 numbers",
-        _inputs(draw, words_first(torch.tensor([4, 2, 5]), 6), 2, 3, torch.float64),
-        hazard=True,
+        "float64 numbers", _inputs(draw, words_first(torch.tensor([4, 2, 5]), 6), 2, 3, torch.float64), hazard=True
     )
 
 

@@ -15,10 +15,7 @@ APART = 1e-3  # between the usage of any two positions of a row: rounding must n
 task = Task(
     "17.dnc_write",
     "where a differentiable neural computer writes",
-    arguments=(
-        *("usage B×N", "written B×N", "reads B×R×N", "free B×R"),
-        *("content B×N", "allocate B", "enter B"),
-    ),
+    arguments=(*("usage B×N", "written B×N", "reads B×R×N", "free B×R"), *("content B×N", "allocate B", "enter B")),
     result=("usage B×N", "weights B×N"),
     difficulty=4,
     importance=4,

@@ -24,12 +24,7 @@ task = Task(
     minutes=20,
     rows_sum_to_one=("gates",),  # torch.distributions divides them by their sum
     home=__name__,
-    partial=USUAL
-    | {
-        "underflow": FAR,
-        "small_number_added": FAR,
-        "gate_of_zero_nearest": NO_GATE,
-    },
+    partial=USUAL | {"underflow": FAR, "small_number_added": FAR, "gate_of_zero_nearest": NO_GATE},
 )
 
 
@@ -82,11 +77,7 @@ def _(draw):
     yield Case("gates of 0", (outputs, sparse_gates(draw, 3, 5, 2), target), edge=True)
     gates, away = torch.tensor([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]), torch.tensor([[0.0, 70, 80], [60.0, 75, 0]])
     beside = draw.numbers(2, 1) + away
-    yield Case(
-        BESIDE,
-        (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]),
-        edge=True,
-    )
+    yield Case(BESIDE, (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]), edge=True)
     # The gradient divides what a sum of 200 has rounded by a gate of 1/200, so correct answers differ in it.
     yield Case("200 experts", _inputs(draw, 2, 200, 3, 0.1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 0.5, torch.float64), True, hazard=True)
