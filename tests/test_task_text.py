@@ -6,6 +6,7 @@ import subprocess
 import sys
 import types
 import zipfile
+from pathlib import Path
 
 import pytest
 import torch
@@ -121,13 +122,14 @@ def test_two_changes_of_a_solution_are_made_at_once():
 @pytest.fixture
 def declare(tmp_path, monkeypatch):
     module = types.ModuleType("dot_in_a_test")
-    module.__file__ = str(tmp_path / "dot.py")
+    (tmp_path / "lesson_04_scores/tasks").mkdir(parents=True)
+    module.__file__ = str(tmp_path / "lesson_04_scores/tasks/dot.py")
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
     def declare(text):
-        (tmp_path / "dot.md").write_text(text, encoding="utf-8")
+        Path(module.__file__).with_suffix(".md").write_text(text, encoding="utf-8")
         sizes = {"difficulty": 1, "importance": 1, "minutes": 5}
-        return Task("04.dot", "a title", ("state B×T×D", "hidden B×S×D"), "scores B×T×S", home=module.__name__, **sizes)
+        return Task(module.__name__, "a title", ("state B×T×D", "hidden B×S×D"), "scores B×T×S", **sizes)
 
     return declare
 
@@ -153,7 +155,7 @@ def test_a_change_that_cannot_be_made_is_refused_with_its_place(declare, change,
 
 def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
     task = declare("## doubled\n\nTwice.\n\n    state @ _x -> twice(torch.stack([y for y in state]) @ _x)\n")
-    sys.modules[task.home].twice = lambda x: x + x
+    task.home.twice = lambda x: x + x
     assert_mistakes_can_be_made(task)
 
 
@@ -162,17 +164,16 @@ def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
 )
 def test_a_function_without_a_section_is_refused_with_its_place(declare, registered):
     task = declare("## halved\n\nHalf.\n")
-    module = sys.modules[task.home].__file__
+    module = task.home.__file__
     with pytest.raises(CourseError) as refused:
         exec(compile(f"\n{registered}\n", module, "exec"), {"task": task})
     assert f"dot.py, line 2, 04.dot: {module[:-2]}md has no section `## doubled`, with what " in str(refused.value)
 
 
-def test_a_module_without_a_markdown_file_beside_it_is_refused(declare, tmp_path):
-    declare("")
-    (tmp_path / "dot.md").unlink()
+def test_a_module_without_a_markdown_file_beside_it_is_refused(declare):
+    declare("").text.unlink()
     with pytest.raises(CourseError, match="dot.md is missing: it says what hints and mistakes the task beside it has."):
-        Task("04.dot", "", (), "", home="dot_in_a_test", difficulty=1, importance=1, minutes=5)
+        Task("dot_in_a_test", "", (), "", difficulty=1, importance=1, minutes=5)
 
 
 def test_checks_left_out_together_are_told_together(declare):

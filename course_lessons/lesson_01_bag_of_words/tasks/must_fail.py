@@ -3,21 +3,19 @@
 from collections import Counter
 from itertools import combinations_with_replacement, product
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 OPINIONS = ("good", "great", "fine", "fun", "lovely", "warm", "bad", "dull", "poor", "awful", "weak", "cold")
 OTHERS = ("film", "plot", "cast", "the", "this", "dogs", "people", "ending")
 
 task = Task(
-    "01.must_fail",
+    __name__,
     "where a linear score must fail",
     arguments=("sentences", "labels"),
     result="verdict",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
 )
 
 

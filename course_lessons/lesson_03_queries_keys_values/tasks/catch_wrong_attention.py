@@ -85,7 +85,7 @@ WRONG = {
 
 
 task = Task(
-    "03.catch_wrong_attention",
+    __name__,
     "a test that tells correct attention from incorrect",
     arguments=("candidate",),
     result="verdict",
@@ -93,7 +93,6 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=25,
-    home=__name__,
     offers=("models.attention.attention",),
 )
 

@@ -7,8 +7,7 @@ import torch
 from course_lessons.lesson_04_alignment_scores.tasks import content_based, dot, perceptron
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
 from course_lessons.shared.candidate_tests import mistakes_of_one_side, mistakes_of_tests
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 from course_utils.models import attention
 
 
@@ -79,7 +78,7 @@ _bank = (
 
 
 task = Task(
-    "04.catch_wrong_scores",
+    __name__,
     "a test that tells correct scores from incorrect ones",
     arguments=("name", "candidate"),
     result="verdict",
@@ -87,7 +86,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=25,
-    home=__name__,
     offers=("models.attention",),
 )
 

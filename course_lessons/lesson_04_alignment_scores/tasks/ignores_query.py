@@ -3,8 +3,7 @@
 import torch
 from torch.nn.functional import normalize
 
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 
 def _made_of(like, *shape, seed=1):
@@ -68,7 +67,7 @@ def _without_gradient(score, ignores):
 
 
 task = Task(
-    "04.ignores_query",
+    __name__,
     "scores that lead to the same weights for every query",
     arguments=("score", "state B×T×D", "hidden B×S×D"),
     result="verdict",
@@ -77,7 +76,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

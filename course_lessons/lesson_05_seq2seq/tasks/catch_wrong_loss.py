@@ -105,7 +105,7 @@ WRONG = {
 
 
 task = Task(
-    "05.catch_wrong_loss",
+    __name__,
     "a test that tells correct losses from incorrect",
     arguments=("candidate",),
     result="verdict",
@@ -113,7 +113,6 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=45,
-    home=__name__,
     offers=("models.minimal.sequence_loss",),
 )
 

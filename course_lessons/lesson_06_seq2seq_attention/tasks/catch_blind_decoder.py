@@ -194,7 +194,7 @@ def _without_gradient(decoder):
 
 
 task = Task(
-    "06.catch_blind_decoder",
+    __name__,
     "a test that finds decoders with faulty attention",
     arguments=("decoder",),
     result="verdict",
@@ -202,7 +202,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=40,
-    home=__name__,
 )
 
 

@@ -4,7 +4,7 @@ from heapq import nlargest
 from itertools import pairwise, product
 
 from course_lessons.lesson_07_decoding.tasks._steps import APART, STEPS, drawn_bos
-from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Candidate, Case
 
 
 def beams(step, bos, eos, width, longest):

@@ -176,7 +176,7 @@ def _equal_scores(gave, bos, eos, width, longest):
 CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG)))
 
 task = Task(
-    "07.catch_wrong_beam",
+    __name__,
     "a test that tells correct beam searches from incorrect ones",
     arguments=("candidate",),
     result="verdict",
@@ -184,7 +184,6 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
-    home=__name__,
     offers=("models.minimal.beam_search",),
 )
 

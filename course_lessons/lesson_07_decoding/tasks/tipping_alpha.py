@@ -3,18 +3,16 @@
 from math import log
 from operator import truediv
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "07.tipping_alpha",
+    __name__,
     "how large alpha must be",
     arguments=("short_log_p", "short_length", "long_log_p", "long_length"),
     result="alpha",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
 )
 
 

@@ -142,7 +142,7 @@ def _problem(logits, rewards, uniform):
 
 
 task = Task(
-    "08.catch_biased_gradient",
+    __name__,
     "a test that finds biased gradients",
     arguments=("estimator",),
     result="verdict",
@@ -150,7 +150,6 @@ task = Task(
     difficulty=5,
     importance=4,
     minutes=40,
-    home=__name__,
 )
 
 

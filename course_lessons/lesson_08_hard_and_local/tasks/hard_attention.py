@@ -6,11 +6,10 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.hard_attention",
+    __name__,
     "one position, picked at random",
     arguments=("weights B×S", "values B×S×E", "uniform B"),
     result=("picked B×E", "log_probability B"),
@@ -18,7 +17,6 @@ task = Task(
     importance=5,
     minutes=30,
     gradient_not_asked=("uniform",),
-    home=__name__,
     partial=USUAL
     | {
         "none_reached_first": (0.75, "right where some cumulative weight exceeds the uniform number."),

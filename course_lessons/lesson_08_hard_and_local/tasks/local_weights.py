@@ -8,18 +8,16 @@ from course_lessons.shared.padding import words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.local_weights",
+    __name__,
     "weights in a window around a centre",
     arguments=("scores B×S", "centre B", "window", "mask B×S"),
     result="weights B×S",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=USUAL
     | {
         "empty_row_nan": (0.5, "right where some position is within reach."),

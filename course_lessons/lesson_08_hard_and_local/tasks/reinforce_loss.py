@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.reinforce_loss",
+    __name__,
     "the loss that teaches hard attention",
     arguments=("log_probability B", "reward B", "baseline B"),
     result="loss",
     difficulty=2,
     importance=5,
     minutes=10,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -141,7 +141,7 @@ RARE = {
 }
 
 task = Task(
-    "09.catch_leak",
+    __name__,
     "a test that finds models which look ahead",
     arguments=("model",),
     result="verdict",
@@ -149,7 +149,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=25,
-    home=__name__,
 )
 
 

@@ -3,21 +3,19 @@
 from math import ceil, log, log2, log10  # noqa: F401 - the mistakes in layer_cost.md compute with them
 from operator import add, mul
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 KINDS = ("self", "recurrent", "convolution", "restricted")
 EXACT = (0.5, "right, except for the longest path of a convolution where n is an exact power of k.")
 
 task = Task(
-    "09.layer_cost",
+    __name__,
     "what a layer costs",
     arguments=("kind", "n", "d", "k", "radius"),
     result=("multiplications", "steps", "path"),
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
     partial={
         "logarithm_in_floats": EXACT,
         "logarithm_to_base_2_in_floats": EXACT,

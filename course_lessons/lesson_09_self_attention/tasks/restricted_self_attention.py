@@ -8,18 +8,16 @@ import torch
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import outside_the_values
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "09.restricted_self_attention",
+    __name__,
     "restricted self-attention with hubs",
     arguments=("query B×T×D", "key B×T×D", "value B×T×E", "radius", "hub B×T"),
     result="context B×T×E",
     difficulty=3,
     importance=3,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -86,7 +86,7 @@ AWARE = {
 }  # fmt: skip
 
 task = Task(
-    "09.sees_order",
+    __name__,
     "a test that finds models which notice order",
     arguments=("model",),
     result="verdict",
@@ -95,7 +95,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

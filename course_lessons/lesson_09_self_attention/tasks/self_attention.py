@@ -8,18 +8,16 @@ import torch
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import outside_the_values
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "09.self_attention",
+    __name__,
     "self-attention, scaled and safe",
     arguments=("x B×T×D", "weight_q D×d", "weight_k D×d", "weight_v D×E", "mask B×T×T"),
     result="context B×T×E",
     difficulty=3,
     importance=5,
     minutes=25,
-    home=__name__,
     partial=USUAL
     | {
         "empty_row_nan": (0.5, "right for every word that may attend to something."),

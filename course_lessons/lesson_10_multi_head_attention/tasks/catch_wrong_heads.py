@@ -187,7 +187,7 @@ def _shape(sizes):
 CANDIDATES = asking(_problem, (*RIGHT, *WRONG, *RARE))
 
 task = Task(
-    "10.catch_wrong_heads",
+    __name__,
     "a test that tells correct multi-head attention from incorrect",
     arguments=("candidate",),
     result="verdict",
@@ -195,7 +195,6 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=30,
-    home=__name__,
     offers=("models.minimal.multi_head_attention",),
 )
 

@@ -95,7 +95,7 @@ def _in_float32(query, key, p, s):
 
 
 task = Task(
-    "11.relative_only",
+    __name__,
     "scores that depend only on distance",
     arguments=("score",),
     result="verdict",
@@ -106,7 +106,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 one_case_each(task, RELATIVE, ABSOLUTE)

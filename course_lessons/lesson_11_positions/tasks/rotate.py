@@ -7,18 +7,16 @@ import torch
 from course_lessons.lesson_11_positions.tasks._angles import frequencies
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "11.rotate",
+    __name__,
     "rotary positions with pairs across halves",
     arguments=("x B×T×D", "start"),
     result="turned B×T×D",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -39,7 +39,7 @@ def _problem_of(ids, name):
 
 
 task = Task(
-    "12.catch_wrong_masks",
+    __name__,
     "a test that finds what padding, the batch and later words change",
     arguments=("model",),
     result="verdict",
@@ -47,7 +47,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 

@@ -75,7 +75,7 @@ def _problem(model, weights, batches, held_out, rate, clip):
 
 
 task = Task(
-    "13.catch_wrong_step",
+    __name__,
     "a test that tells correct training loops from incorrect ones",
     arguments=("train",),
     result="verdict",
@@ -83,7 +83,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=35,
-    home=__name__,
     partial={"losses_only_fall": (0.75, "correct for every candidate except one that returns its best weights.")},
 )
 

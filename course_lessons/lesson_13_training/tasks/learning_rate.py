@@ -3,18 +3,16 @@
 import math
 from operator import mul, truediv
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "13.learning_rate",
+    __name__,
     "a schedule to fix",
     arguments=("step", "steps", "warmup", "highest"),
     result="rate",
     difficulty=2,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

@@ -3,20 +3,18 @@
 from operator import gt
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 UNCHECKED = (0.75, "correct if each sentence fits into a batch.")
 
 task = Task(
-    "13.token_batches",
+    __name__,
     "batches counted in tokens",
     arguments=("lengths", "limit"),
     result="batches",
     difficulty=2,
     importance=3,
     minutes=20,
-    home=__name__,
     partial=SIDE_EFFECT
     | {
         "too_long_alone": UNCHECKED,

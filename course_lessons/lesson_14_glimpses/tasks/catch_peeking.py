@@ -45,7 +45,7 @@ def _problem(image, locations, size, scales):
 
 
 task = Task(
-    "14.catch_peeking",
+    __name__,
     "a test that finds models which peek",
     arguments=("model",),
     result="verdict",
@@ -53,7 +53,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
     offers=("models.glimpses.corner", "models.glimpses.glimpse"),
 )
 

@@ -37,7 +37,7 @@ def _problem(annotations, words):
 
 
 task = Task(
-    "15.catch_blind_captioner",
+    __name__,
     "a test that catches blind captioners",
     arguments=("captioner",),
     result="verdict",
@@ -45,7 +45,6 @@ task = Task(
     difficulty=4,
     importance=3,
     minutes=30,
-    home=__name__,
 )
 
 

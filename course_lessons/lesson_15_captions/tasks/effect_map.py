@@ -6,8 +6,7 @@ import torch
 
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, FEATURES, RIGHT, WORD
 from course_lessons.shared.partial_credit import SIDE_EFFECT
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 LOOKED_INTO = {captioner: said.removeprefix("a correct captioner: ") for captioner, said in list(RIGHT.items())[:6]}
 
@@ -25,7 +24,7 @@ def _of_any_numbers(captioner):
 
 
 task = Task(
-    "15.effect_map",
+    __name__,
     "what a word depends on",
     arguments=("captioner", "annotations B×L×E", "words B×T×D", "wanted B×T", "empty L×E"),
     result="effects B×T×L",
@@ -34,7 +33,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=SIDE_EFFECT,
 )
 

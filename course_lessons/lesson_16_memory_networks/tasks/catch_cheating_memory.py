@@ -42,7 +42,7 @@ def _problem(question, facts, mask):
 
 
 task = Task(
-    "16.catch_cheating_memory",
+    __name__,
     "a test that catches models that do not read",
     arguments=("model",),
     result="verdict",
@@ -50,7 +50,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 

@@ -7,18 +7,16 @@ import torch
 from course_lessons.shared.padding import scattered, words_first
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "16.memories",
+    __name__,
     "which memories each hop looks at",
     arguments=("weights B×K×M", "mask B×M", "support B×S"),
     result="times K×S",
     difficulty=2,
     importance=5,
     minutes=15,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

@@ -43,7 +43,7 @@ def _problem(memory, weights, erase, add):
 
 
 task = Task(
-    "17.catch_wrong_write",
+    __name__,
     "a test that tells correct writes from incorrect ones",
     arguments=("candidate",),
     result="verdict",
@@ -51,7 +51,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 

@@ -9,18 +9,16 @@ from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_g
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "17.head",
+    __name__,
     "one head, with wider shifts",
     arguments=("memory B×N×W", "previous B×N", "key B×W", "strength B", "gate B", "kernel B×K", "gamma B"),
     result="weights B×N",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 

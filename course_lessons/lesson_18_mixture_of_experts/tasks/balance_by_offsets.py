@@ -7,11 +7,10 @@ import torch
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "18.balance_by_offsets",
+    __name__,
     "balance without a loss",
     arguments=("scores B×N", "offsets N", "k", "step"),
     result=("gates B×N", "moved N"),
@@ -19,7 +18,6 @@ task = Task(
     importance=5,
     minutes=20,
     gradient_not_asked=("offsets",),
-    home=__name__,
     partial=USUAL,
 )
 

@@ -31,7 +31,7 @@ def _problem(x):
 
 
 task = Task(
-    "18.catch_wrong_routing",
+    __name__,
     "a test that tells correct layers of experts from incorrect ones",
     arguments=("layer",),
     result="verdict",
@@ -39,7 +39,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 

@@ -7,15 +7,14 @@ import torch
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 FAR = (0.5, "correct if a target is near some expert.")
 BESIDE = "an expert with a gate of 0 at the target"
 NO_GATE = (0.75, "correct if every gate is above 0.")
 
 task = Task(
-    "18.mixture_loss",
+    __name__,
     "a separate loss for each expert",
     arguments=("outputs B×N×D", "gates B×N", "target B×D"),
     result="loss",
@@ -23,7 +22,6 @@ task = Task(
     importance=4,
     minutes=20,
     rows_sum_to_one=("gates",),  # torch.distributions divides them by their sum
-    home=__name__,
     partial=USUAL | {"underflow": FAR, "small_number_added": FAR, "gate_of_zero_nearest": NO_GATE},
 )
 

@@ -7,18 +7,16 @@ import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "18.within_capacity",
+    __name__,
     "experts with limited capacity",
     arguments=("chosen B", "experts", "capacity"),
     result="kept B",
     difficulty=3,
     importance=3,
     minutes=15,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

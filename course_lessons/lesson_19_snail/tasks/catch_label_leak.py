@@ -28,7 +28,7 @@ def _problem(inputs, labels):
 
 
 task = Task(
-    "19.catch_label_leak",
+    __name__,
     "a test that finds models which see the label they are asked for",
     arguments=("model",),
     result="verdict",
@@ -36,7 +36,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=25,
-    home=__name__,
 )
 
 

@@ -53,7 +53,7 @@ def _problem(query, key, value, mask):
 
 
 task = Task(
-    "20.catch_broken_attention",
+    __name__,
     "a test that any attention has to pass",
     arguments=("attend", "order_matters"),
     result="verdict",
@@ -61,7 +61,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 

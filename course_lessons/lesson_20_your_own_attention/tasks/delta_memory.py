@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "20.delta_memory",
+    __name__,
     "a memory that replaces what it held",
     arguments=("key B×T×D", "value B×T×E", "query B×T×D", "rate B×T"),
     result="read B×T×E",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=USUAL,
 )
 

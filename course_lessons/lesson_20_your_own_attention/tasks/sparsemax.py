@@ -7,18 +7,16 @@ import torch
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "20.sparsemax",
+    __name__,
     "weights of which many are 0",
     arguments=("scores B×T×S", "mask B×T×S"),
     result="weights B×T×S",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=EDGE
     | SIDE_EFFECT
     | {

@@ -56,7 +56,7 @@ def _problem(ids, cache):
 CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG, *RARE)))
 
 task = Task(
-    "21.catch_wrong_cache",
+    __name__,
     "a test that finds what a cache changes",
     arguments=("model",),
     result="verdict",
@@ -64,7 +64,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 

@@ -34,7 +34,7 @@ def _problem(texts, first):
 
 
 task = Task(
-    "22.catch_silent_mistake",
+    __name__,
     "a test that finds silent mistakes in a loaded model",
     arguments=("read", "reference"),
     result="verdict",
@@ -42,7 +42,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 one_case_each(task, RIGHT, WRONG, beside=lambda place: REFERENCE)

@@ -11,7 +11,7 @@ from course_utils.checks.running.contract import Case, Stream
 from course_utils.checks.task import Task
 
 task = Task(
-    "22.one_pass_attention",
+    __name__,
     "attention in one pass over blocks",
     arguments=("next_block",),
     result="context D",
@@ -19,7 +19,6 @@ task = Task(
     difficulty=4,
     importance=2,
     minutes=30,
-    home=__name__,
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
 
