@@ -13,7 +13,7 @@ import torch
 from repository import ROOT
 from tasks import TASKS, assert_mistakes_can_be_made
 
-from course_lessons.shared import candidate_tests
+from course_lessons.shared.candidate_tests import MistakenTests
 from course_utils.base.errors import CourseError
 from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.task import Task
@@ -176,14 +176,17 @@ def test_a_module_without_a_markdown_file_beside_it_is_refused(declare):
         Task("dot_in_a_test", "", (), "", difficulty=1, importance=1, minutes=5)
 
 
+INVITED = "".join(f"## {name}\n\nAlways.\n\n" for name in ("always_true", "always_false", "turned_round"))
+
+
 def test_checks_left_out_together_are_told_together(declare):
     text = "## first\n\nOnce.\n\n## without_a\n\nones, or twos,\n\nTry 1.\n\n## without_b\n\nthrees\n\nTry 3.\n\n## last\n\nTwice.\n"
-    task = declare(text)
-    candidate_tests.tests_without(task, ("a", "b"), lambda parts: parts, 2)
-    assert [mistake.name for mistake in task.mistakes] == ["first", "without_a", "without_b", "without_a_b", "last"]
+    task = declare(INVITED + text)
+    MistakenTests(task, lambda answer, **changes: changes).without({"a": ("x", 1), "b": ("y", 2)}, 2)
+    assert [mistake.name for mistake in task.mistakes[3:]] == ["first", "without_a", "without_b", "without_a_b", "last"]
     assert task.sentence("without_a") == "Your test passes ones, or twos. Try 1."
     assert task.sentence("without_a_b") == "Your test passes ones, or twos, and threes. Try 1. Try 3."
-    assert task.wrong("without_a_b") == ("a", "b")
+    assert task.wrong("without_a_b")("an answer") == {"x": 1, "y": 2}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,7 @@ def test_checks_left_out_together_are_told_together(declare):
 )
 def test_checks_to_leave_out_need_sections_of_two_paragraphs(declare, text):
     with pytest.raises(CourseError, match="dot.md: 04.dot needs these sections, .*: `## without_a`, `## without_b`."):
-        candidate_tests.tests_without(declare(text), ("a", "b"), lambda parts: parts, 2)
+        MistakenTests(declare(INVITED + text), print).without(("a", "b"), 2, dict.fromkeys)
 
 
 WRONG = """

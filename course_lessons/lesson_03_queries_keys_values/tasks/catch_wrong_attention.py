@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from course_lessons.lesson_03_queries_keys_values.tasks import attention
-from course_lessons.shared.candidate_tests import mistakes_of_one_side, mistakes_of_tests, one_case_each
+from course_lessons.shared.candidate_tests import MistakenTests, one_case_each
 from course_utils.checks.task import Task
 
 # The candidates: right ones written differently, and wrong ones.
@@ -121,8 +121,8 @@ def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), sa
     return True
 
 
-mistaken = mistakes_of_tests(task, _test)
-mistakes_of_one_side(mistaken, 1e-5)
+mistaken = MistakenTests(task, _test)
+mistaken.on_one_side(1e-5)
 mistaken("shapes_only", same=lambda right, received: True, masks=(True,))
 mistaken("never_a_mask", masks=(False,))
 mistaken("no_rounding", same=torch.equal)

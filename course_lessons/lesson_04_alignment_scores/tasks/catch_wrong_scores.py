@@ -6,7 +6,7 @@ import torch
 
 from course_lessons.lesson_04_alignment_scores.tasks import content_based, dot, perceptron
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
-from course_lessons.shared.candidate_tests import mistakes_of_one_side, mistakes_of_tests
+from course_lessons.shared.candidate_tests import MistakenTests
 from course_utils.checks.task import Candidate, Case, Task
 from course_utils.models import attention
 
@@ -131,8 +131,8 @@ def _test(name, candidate, B=2, T=3, zero=True, same=close):
         return False
 
 
-mistaken = mistakes_of_tests(task, _test)
-mistakes_of_one_side(mistaken, 1e-4)
+mistaken = MistakenTests(task, _test)
+mistaken.on_one_side(1e-4)
 mistaken("shapes_only", same=lambda expected, received: True, zero=False)
 mistaken("too_much_room", same=partial(torch.allclose, atol=0.01))
 mistaken("no_zero_vector", zero=False)

@@ -10,7 +10,7 @@ import torch
 from course_lessons.lesson_07_decoding.tasks._beams import beams, best, result, right
 from course_lessons.lesson_07_decoding.tasks.beam_search import KEPT
 from course_lessons.lesson_07_decoding.tasks.beam_search import task as beam_search
-from course_lessons.shared.candidate_tests import mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import MistakenTests, one_case_each
 from course_utils.checks.compare import describe
 from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
@@ -242,7 +242,7 @@ def _as_many(compare):
     return lambda right, came: len(right) == len(came) and compare(right, came)
 
 
-mistaken = mistakes_of_tests(task, _test)
+mistaken = MistakenTests(task, _test)
 mistaken("no_rounding", compare=lambda right, came: list(right) == list(came))
 mistaken("runs_at_all", compare=lambda right, came: isinstance(came, list))
 mistaken("best_compared", seeds=range(8), compare=lambda right, came: _pairs(right[:1], came[:1]))
@@ -257,15 +257,10 @@ mistaken("nothing_ends", sizes=((3, 4), (4, 3)), ends=-30.0)
 mistaken("everything_ends", sizes=((2, 9),), seeds=ALL_END, ends=0.5)
 
 LEFT_OUT = {  # what a test may leave out, and what that changes
-    "wide": {"sizes": ((3, 4),)},
-    "eos": {"eos": 0},
-    "prefix": {"last_alone": True},
+    "wide": ("sizes", ((3, 4),)),
+    "eos": ("eos", 0),
+    "prefix": ("last_alone", True),
 }
 
 
-def _without(parts):
-    changes = dict(change for part in parts for change in LEFT_OUT[part].items())
-    return lambda candidate: _test(candidate, **changes)
-
-
-tests_without(task, LEFT_OUT, _without, len(LEFT_OUT))
+mistaken.without(LEFT_OUT, len(LEFT_OUT))

@@ -5,13 +5,7 @@ from itertools import product
 
 import torch
 
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each
 from course_utils.checks.compare import describe
 from course_utils.checks.task import Task
 
@@ -194,7 +188,7 @@ def _test(
         return raising
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 _mistaken("finite_only", compare=lambda came, right: came.shape == right.shape and bool(came.isfinite().all()))
 _mistaken("errors_pass", raising=True)
 _mistaken(
@@ -228,4 +222,4 @@ def true_in_each_call(estimator):
 LEFT_OUT = ("odd", "places", "unequal", "shifted", "range")  # what a test may leave out
 
 
-tests_without(task, LEFT_OUT, lambda parts: lambda estimator: _test(estimator, **dict.fromkeys(parts, False)), 3)
+_mistaken.without(LEFT_OUT, 3, lambda parts: dict.fromkeys(parts, False))

@@ -6,15 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_10_multi_head_attention.tasks.multi_head_attention import task as multi_head_attention
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    finite,
-    mistakes_of_comparing,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, finite, one_case_each
 from course_utils.checks.task import Task
 from course_utils.models import minimal
 
@@ -245,10 +237,10 @@ def _test(
         return False
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 
-mistakes_of_comparing(_mistaken, 0.02, lambda compare: {"compare": compare})
+_mistaken.by_comparing(0.02, lambda compare: {"compare": compare})
 _mistaken("runs_at_all", compare=finite)
 _mistaken("never_a_mask", mask=False)
 _mistaken("heads_of_width_1", dims=(2, 3, 5, 3, 1))
@@ -261,8 +253,7 @@ LEFT_OUT = ("heads", "biases", "batch", "lengths", "empty", "none")  # what a te
 
 def _without(parts):
     dims = (1 if "batch" in parts else 2, 5 if "lengths" in parts else 3, 5, *((1, 6) if "heads" in parts else (3, 2)))
-    rest = {part: False for part in parts if part in ("biases", "empty", "none")}
-    return lambda candidate: _test(candidate, dims, **rest)
+    return {"dims": dims, **{part: False for part in parts if part in ("biases", "empty", "none")}}
 
 
-tests_without(task, LEFT_OUT, _without, 2)
+_mistaken.without(LEFT_OUT, 2, _without)

@@ -3,7 +3,7 @@
 import torch
 
 from course_lessons.lesson_19_snail.tasks._learners import CLASSES, LONGEST, RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidate_tests import asking, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import MistakenTests, asking, one_case_each
 from course_utils.checks.task import Task
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
@@ -94,7 +94,7 @@ def _test(
         return False
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 
 def _none(s, T):
@@ -120,17 +120,12 @@ def cut_off(model):
 
 
 LEFT_OUT = {  # what a test may leave out, and what that changes
-    "stays": {"stays": _none},
-    "moves": {"enough": _anything},
+    "stays": ("stays", _none),
+    "moves": ("enough", _anything),
 }
 
 
-def _without(parts):
-    changes = {name: value for part in parts for name, value in LEFT_OUT[part].items()}
-    return lambda model: _test(model, **changes)
-
-
-tests_without(task, LEFT_OUT, _without, 1)
+_mistaken.without(LEFT_OUT, 1)
 
 
 _mistaken("runs_only", stays=_none, enough=_anything)

@@ -8,13 +8,7 @@ from functools import wraps
 import torch
 
 from course_lessons.lesson_21_gpt.tasks._decoders import LONGEST, RARE, RIGHT, WRONG
-from course_lessons.shared.candidate_tests import (
-    equal_up_to_rounding,
-    mistakes_of_comparing,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, equal_up_to_rounding, one_case_each
 from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
 
@@ -101,10 +95,10 @@ def _test(
         return False
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 _mistaken("runs_at_all", same=lambda a, b: True)
-mistakes_of_comparing(_mistaken, 0.01)
+_mistaken.by_comparing(0.01)
 _mistaken("last_position", at=slice(-1, None))
 _mistaken("one_sentence", sentences=1)
 _mistaken("two_ids", ids=lambda sentences: _ids(sentences, 2), sizes=((1, 1), (2,)))
@@ -115,7 +109,7 @@ LEFT_OUT = ("single", "pieces", "alone")  # what a test may leave out
 
 def _without(parts):
     sizes = [each for name, each in zip(("single", "pieces"), SIZES, strict=True) if name not in parts]
-    return lambda model: _test(model, sizes=sizes, alone="alone" not in parts)
+    return {"sizes": sizes, "alone": "alone" not in parts}
 
 
-tests_without(task, LEFT_OUT, _without, 2)
+_mistaken.without(LEFT_OUT, 2, _without)

@@ -4,16 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_22_real_language_model.tasks._readers import LONGEST, REFERENCE, RIGHT, WRONG, V
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    finite,
-    mistakes_of_comparing,
-    mistakes_of_one_side,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, finite, one_case_each
 from course_utils.checks.task import Task
 
 MOST = 16  # texts in a call
@@ -63,8 +54,8 @@ def _test(read, reference, firsts=(1, 4), together=True, same=equal_up_to_roundi
         return False
 
 
-_mistaken = mistakes_of_tests(task, _test)
-mistakes_of_comparing(_mistaken, 0.3)
+_mistaken = MistakenTests(task, _test)
+_mistaken.by_comparing(0.3)
 _mistaken("runs_at_all", same=finite)
 
 
@@ -89,7 +80,7 @@ def _last_is_close(right, logits):
 _mistaken("losses", same=_losses_are_close)
 _mistaken("most_probable", same=_most_probable_are_the_same)
 _mistaken("last_position", same=_last_is_close)
-mistakes_of_one_side(_mistaken, 1e-4)
+_mistaken.on_one_side(1e-4)
 _mistaken(
     "mean_difference",
     same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
@@ -118,7 +109,7 @@ LEFT_OUT = ("single", "middle", "together")  # what a test may leave out
 
 def _without(parts):
     firsts = [first for name, first in (("single", 1), ("middle", 4)) if name not in parts] or [LONGEST]
-    return lambda read, reference: _test(read, reference, firsts, "together" not in parts)
+    return {"firsts": firsts, "together": "together" not in parts}
 
 
-tests_without(task, LEFT_OUT, _without, 2, never_both=("single", "middle"))
+_mistaken.without(LEFT_OUT, 2, _without, never_both=("single", "middle"))
