@@ -49,22 +49,6 @@ def _(draw):
     yield Case("soft attention, a single cell and word", (Candidate(0), *one, draw.numbers(1, ANNOTATION)), edge=True)
 
 
-@task.oracle
-def _(captioner, annotations, words, wanted, empty):
-    (B, T), L = wanted.shape, len(empty)
-    effects = torch.zeros(B, T, L, dtype=annotations.dtype)
-    for b in range(B):
-        pictures = [
-            annotations[b],
-            *(torch.cat([annotations[b, :i], empty[i : i + 1], annotations[b, i + 1 :]]) for i in range(L)),
-        ]
-        logits = captioner(torch.stack(pictures), words[b].expand(L + 1, -1, -1))  # L+1 T V
-        for t in range(T):
-            log_p = logits[:, t, wanted[b, t]] - logits[:, t].logsumexp(-1)
-            effects[b, t] = log_p[0] - log_p[1:]
-    return effects
-
-
 @task.steps
 def _(captioner, annotations, words, wanted, empty):
     def log_p(picture):

@@ -78,21 +78,6 @@ def _(draw):
     )
 
 
-@task.oracle
-def _(weights, mask, support):
-    K, S = weights.shape[1], support.shape[1]
-    result = torch.zeros(K, S, dtype=weights.dtype)
-    for k in range(K):
-        for s in range(S):
-            times = [
-                hops[k, row[s]].item() * sum(real.tolist())
-                for hops, real, row in zip(weights, mask, support.tolist(), strict=True)
-                if row[s] >= 0
-            ]
-            result[k, s] = sum(times) / len(times)
-    return result
-
-
 def _looked_up(weights, support):
     """The weights at the places in support, B×K×S, and at the first one where there is none."""
     return weights.gather(2, support.clamp(min=0)[:, None].expand(-1, weights.shape[1], -1))
