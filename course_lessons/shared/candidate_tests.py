@@ -84,20 +84,28 @@ class MistakenTests:
 
     Args:
         task: whose mistakes they are. Its Markdown file has the sentences of those that many tests invite from `candidate_tests.md`.
-        test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed.
+        test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed. Where it raises, it says False.
     """
 
     def __init__(self, task, test):
-        self.task, self.test = task, test
+        self.task, self._test = task, test
         task.mistake("always_true")(lambda *given: True)
         task.mistake("always_false")(lambda *given: False)
-        task.mistake("turned_round")(lambda *given: not test(*given))
+        task.mistake("turned_round")(lambda *given: not self.test(*given))
 
     def __call__(self, name, **changes):
         _refuse_unknown_arguments(*changes.values())
         self.task.mistake(name)(self._changed(changes))
 
+    def test(self, *given, **changes):
+        """Return the verdict of a test with these changes."""
+        try:
+            return self._test(*given, **changes)
+        except Exception:
+            return False
+
     def _changed(self, changes):
+        signature(self._test).bind_partial(**changes)  # a name that it does not take is an error, not a verdict
         return lambda *given: self.test(*given, **changes)
 
     def by_comparing(self, tolerance, compared_by=lambda same: {"same": same}):
@@ -203,10 +211,7 @@ def test_of(trial, promises):
     def test(candidate, **changes):
         given = {name: value for name, value in changes.items() if name in taken}
         asked = promises | {name: promise for name, promise in changes.items() if name not in taken}
-        try:
-            on = trial(candidate, **given)
-            return all(promise(on) for promise in asked.values() if promise)
-        except Exception:
-            return False
+        on = trial(candidate, **given)
+        return all(promise(on) for promise in asked.values() if promise)
 
     return test

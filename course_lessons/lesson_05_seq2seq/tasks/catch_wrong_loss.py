@@ -144,10 +144,7 @@ def _agrees(candidate, batch, gradient, altered, same):
 def _test(candidate, lengths=LENGTHS, large=True, empty=True, gradient=True, altered=True, same=equal_up_to_rounding):
     """A test like the solution's, in which things may be left out."""
     batches = [(lengths, 1.0)] + [(lengths, 1e4)] * large + [((0, 0), 1.0)] * empty
-    try:
-        return all(_agrees(candidate, _batch(*batch), gradient, altered, same) for batch in batches)
-    except Exception:
-        return False
+    return all(_agrees(candidate, _batch(*batch), gradient, altered, same) for batch in batches)
 
 
 mistaken = MistakenTests(task, _test)

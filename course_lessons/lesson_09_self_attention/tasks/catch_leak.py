@@ -158,16 +158,13 @@ def _test(
 ):
     """A test like the solution's, in which things may be left out."""
     draw = torch.Generator().manual_seed(5)
-    try:
-        for T in lengths:
-            x = torch.randn(T, WIDTH, generator=draw)
-            before = model(x)
-            for t in places(T):
-                if not same(before[shown(t)], model(change(x, t, draw))[shown(t)]):
-                    return False
-        return True
-    except Exception:
-        return False
+    for T in lengths:
+        x = torch.randn(T, WIDTH, generator=draw)
+        before = model(x)
+        for t in places(T):
+            if not same(before[shown(t)], model(change(x, t, draw))[shown(t)]):
+                return False
+    return True
 
 
 _mistaken = MistakenTests(task, _test)

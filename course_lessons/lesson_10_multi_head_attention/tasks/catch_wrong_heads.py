@@ -231,10 +231,7 @@ def _test(
     """A test like the solution's, in which things may be left out."""
     given = _numbers(*dims, float(biases), identity, self_attention, empty)
     calls = [(*given[:-1], each) for each in [*([given[-1]] if mask else []), *([None] if none else [])]]
-    try:
-        return all(compare(minimal.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
-    except Exception:
-        return False
+    return all(compare(minimal.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
 
 
 _mistaken = MistakenTests(task, _test)

@@ -85,14 +85,11 @@ def _test(
 ):
     """A test like the solution's, in which things may be left out."""
     given = ids(sentences)
-    try:
-        whole = model(given, None)[0]
-        found = [_in_pieces(model, given, each, hand_on) for each in sizes]
-        if alone:
-            found.append(torch.cat([model(row[None], None)[0] for row in given]))
-        return all(same(whole[:, at], each[:, at]) for each in found) and bool(whole.shape[:2] == given.shape)
-    except Exception:
-        return False
+    whole = model(given, None)[0]
+    found = [_in_pieces(model, given, each, hand_on) for each in sizes]
+    if alone:
+        found.append(torch.cat([model(row[None], None)[0] for row in given]))
+    return all(same(whole[:, at], each[:, at]) for each in found) and bool(whole.shape[:2] == given.shape)
 
 
 _mistaken = MistakenTests(task, _test)
