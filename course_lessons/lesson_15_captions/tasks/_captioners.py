@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from course_lessons.shared.candidate_tests import with_nan
 from course_lessons.shared.fixed_weights import fixed
+from course_lessons.shared.padding import summed
 
 ANNOTATION, WORD, STATE, HIDDEN, FEATURES = 5, 3, 4, 6, 7  # widths
 MOST = 30  # captions, places and words in a call, at most
@@ -26,13 +27,9 @@ TELL_WORD, TELL_STATE, TELL_CONTEXT = (
 # Looks: a context B×E from state B×H and annotations B×L×E
 
 
-def _summed(weights, annotations):
-    return (weights[..., None] * annotations).sum(1)
-
-
 def _soft(state, annotations):
     scores = torch.tanh((state @ LOOK_S.T)[:, None] + annotations @ LOOK_A.T) @ V  # B L
-    return _summed(scores.softmax(1), annotations)
+    return summed(scores.softmax(1), annotations)
 
 
 def _gated(state, annotations):
@@ -41,7 +38,7 @@ def _gated(state, annotations):
 
 def _by_place(state, annotations):
     """Attention by location: the state alone decides how much each place counts."""
-    return _summed((state @ BY_PLACE[: annotations.shape[1]].T).softmax(1), annotations)
+    return summed((state @ BY_PLACE[: annotations.shape[1]].T).softmax(1), annotations)
 
 
 def _mean(state, annotations):
