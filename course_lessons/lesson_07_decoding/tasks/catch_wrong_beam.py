@@ -173,14 +173,12 @@ def _equal_scores(gave, bos, eos, width, longest):
     return None
 
 
-CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG)))
-
 task = Task(
     __name__,
     "a test that tells correct beam searches from incorrect ones",
     arguments=("candidate",),
     result="verdict",
-    candidates=CANDIDATES,
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG))),
     difficulty=4,
     importance=4,
     minutes=30,

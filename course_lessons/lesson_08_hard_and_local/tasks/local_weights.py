@@ -78,7 +78,7 @@ def nothing_in_reach_gives_zeros(case, value):
     """A sum over no position is 0."""
     empty = ~_near(*case.args).any(1) & case.args[0].isfinite().all()
     if value[empty].isnan().any():
-        return f"For the input “{case.name}” no position of row {int(empty.int().argmax())} is within reach, and 0/0 is NaN. {EMPTY}"
+        return f"For the input “{case.name}” no position of row {int(empty.int().argmax())} is within reach, and 0/0 is NaN. If no position is within reach, return zeros."
     return None
 
 
@@ -144,8 +144,3 @@ def _(scores, centre, window, mask):
     gaussian = yield "the Gaussian", torch.exp, exponent
     weights = yield "the weights", mul, shares, gaussian
     return weights
-
-
-# The softmax
-
-EMPTY = "If no position is within reach, return zeros."

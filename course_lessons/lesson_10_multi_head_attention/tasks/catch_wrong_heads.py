@@ -176,14 +176,12 @@ def _shape(sizes):
     return "×".join(map(str, sizes))
 
 
-CANDIDATES = asking(_problem, (*RIGHT, *WRONG, *RARE))
-
 task = Task(
     __name__,
     "a test that tells correct multi-head attention from incorrect",
     arguments=("candidate",),
     result="verdict",
-    candidates=CANDIDATES,
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),
     difficulty=4,
     importance=4,
     minutes=30,

@@ -89,8 +89,7 @@ def _words_to_come_stay(on, seen=lambda t: (slice(None), slice(0, t)), same=equa
     return True
 
 
-_test = test_of(_trial, {"places": _annotations_move, "future": _words_to_come_stay})
-_mistaken = MistakenTests(task, _test)
+_mistaken = MistakenTests(task, test_of(_trial, {"places": _annotations_move, "future": _words_to_come_stay}))
 
 
 def _order_is_nothing(on):

@@ -106,8 +106,7 @@ def _weaker(*names, **how):
     return {name: partial(PROMISES[name], **how) for name in names}
 
 
-_test = test_of(_trial, PROMISES)
-_mistaken = MistakenTests(task, _test)
+_mistaken = MistakenTests(task, test_of(_trial, PROMISES))
 
 
 def _order_is_nothing(on):

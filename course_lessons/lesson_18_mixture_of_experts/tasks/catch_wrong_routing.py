@@ -56,8 +56,7 @@ def _right(on, mixed=_mixed, compare=equal_up_to_rounding):
     return all(compare(mixed(gates, outputs), y) for y, gates, outputs in on)
 
 
-_test = test_of(_trial, {"right": _right})
-_mistaken = MistakenTests(task, _test)
+_mistaken = MistakenTests(task, test_of(_trial, {"right": _right}))
 
 
 # How the test compares

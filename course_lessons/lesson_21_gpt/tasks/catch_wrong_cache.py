@@ -47,14 +47,12 @@ def _problem(ids, cache):
     return None
 
 
-CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG, *RARE)))
-
 task = Task(
     __name__,
     "a test that finds what a cache changes",
     arguments=("model",),
     result="verdict",
-    candidates=CANDIDATES,
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG, *RARE))),
     difficulty=4,
     importance=5,
     minutes=30,
