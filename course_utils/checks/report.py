@@ -137,7 +137,7 @@ class Report:
         )
 
     def _repr_html_(self):
-        parts = [(f"<p style='margin:.4em 0'>{with_code(sentence)}</p>") for sentence in self._sentences()]
+        parts = [f"<p style='margin:.4em 0'>{with_code(sentence)}</p>" for sentence in self._sentences()]
         if self._finding:
             parts += self._facts_as_html()
         if self.note:
