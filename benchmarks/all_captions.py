@@ -23,11 +23,7 @@ SETTINGS = [
     ("GRU", 1, 0.0, 128, 256, 3, 0.003),
     ("LSTM", 2, 0.2, 128, 256, 3, 0.003),
 ]
-SENTENCES = (
-    "A man is playing guitar.",
-    "Two dogs are running in the snow.",
-    "A woman is reading a book on a bench.",
-)
+SENTENCES = ("A man is playing guitar.", "Two dogs are running in the snow.", "A woman is reading a book on a bench.")
 
 
 def measure(cell, layers, dropout, width, hidden, epochs, rate, seed):

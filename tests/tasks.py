@@ -2,7 +2,6 @@
 
 import functools
 import linecache
-import sys
 
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
@@ -55,7 +54,7 @@ def assert_mistakes_can_be_made(task):
         if mistake.changes:
             source = task.source(mistake)
             try:
-                refuse_undefined(source, vars(sys.modules[task.home]))
+                refuse_undefined(source, vars(task.home))
             except CourseError as problem:
                 raise CourseError(f"{task.place(mistake)}: {problem}.") from None
         assert mistake.changes or mistake.function, (

@@ -89,7 +89,7 @@ lesson = Lesson(
 TASK = """\
 from course_utils.checks.task import Task
 
-task = Task("01.double", "twice", ("number",), "double", home=__name__, difficulty=2, importance=4, minutes=7)
+task = Task(__name__, "twice", ("number",), "double", difficulty=2, importance=4, minutes=7)
 """
 
 
@@ -454,7 +454,7 @@ def test_a_lesson_or_task_that_is_not_declared_is_named(course):
     write(course / SUMS / "tasks/double.py", "")
     write(course / TWO / "__init__.py", "")
     problems = build(course, check=True)
-    assert f'{SUMS}/tasks/double.py must declare `task = Task("01.double", ...)`.' in problems
+    assert f"{SUMS}/tasks/double.py must declare `task = Task(__name__, ...)`." in problems
     assert f"{TWO}/__init__.py declares no lesson" in "\n".join(problems)
 
 

@@ -204,7 +204,7 @@ def test_nan_everywhere_is_not_explained_by_one_of_many_causes(task_id):
 
 
 def test_relations_that_fit_but_differ_elsewhere_are_not_told():
-    task = Task("99.x", "x", ("x N", "n"), "y N", home=None, difficulty=1, importance=1, minutes=1)
+    task = Task("99.x", "x", ("x N", "n"), "y N", difficulty=1, importance=1, minutes=1)
     answer = lambda x, n: x * n  # noqa: E731
 
     @task.oracle
@@ -240,7 +240,7 @@ def test_two_mistakes_at_once_are_refused_and_most_explained():
 def test_letters_name_axes_and_sizes():
     assert axis_names("…×S", 3) == ["axis 0", "axis 1", "axis S"]
     assert axis_names("size×size", 2) == ["axis 0", "axis 1"]
-    task = Task("99.y", "y", ("x …×S×D", "n"), "y", home=None, difficulty=1, importance=1, minutes=1)
+    task = Task("99.y", "y", ("x …×S×D", "n"), "y", difficulty=1, importance=1, minutes=1)
     assert sizes_of(task, (torch.zeros(2, 3, 5), 7)) == {"S": 3, "D": 5, "n": 7}
     ((formula, letter, of),) = formulas([{"S": 4, "D": 9}, {"S": 16, "D": 9}], [0.5, 0.25])
     assert (formula, letter, of({"S": 64})) == ("1/√S", "S", 0.125)

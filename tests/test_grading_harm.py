@@ -221,7 +221,7 @@ def test_values_that_cannot_cross_are_named():
 
 
 def test_properties_look_only_at_values_of_the_right_size():
-    task, seen = Task("99.x", "x", ("a S",), "b S", home=None, difficulty=1, importance=1, minutes=1), []
+    task, seen = Task("99.x", "x", ("a S",), "b S", difficulty=1, importance=1, minutes=1), []
     task.cases(lambda draw: (Case(f"{n}", (torch.arange(1.0, n + 1),)) for n in (2, 3, 4)))
     task.oracle(lambda a: a * 2)
     task.property(lambda case, value: seen.append(tuple(value.shape)))

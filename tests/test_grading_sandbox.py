@@ -166,7 +166,7 @@ def pairs(x, more=None):
 
 def made_up_task(*more):
     bank = (adds, alters, raises, of_another_kind, *more)
-    of_no_matter = {"home": None, "difficulty": 1, "importance": 1, "minutes": 1}
+    of_no_matter = {"difficulty": 1, "importance": 1, "minutes": 1}
     task = Task("03.made_up", "", ("name", "candidate"), "verdict", candidates=bank, **of_no_matter)
     task.cases(lambda draw: [Case("", ("b" if i == 3 else "a", Candidate(i))) for i in range(len(bank))])
     cases = task.make_cases(5)

@@ -93,7 +93,7 @@ def test_lengths_that_disagree_are_told_by_their_letter():
 
 
 def test_an_input_that_has_no_right_answer_gets_a_sentence():
-    task = Task("99.root", "roots", ("x S",), "roots S", home=None, difficulty=1, importance=1, minutes=5)
+    task = Task("99.root", "roots", ("x S",), "roots S", difficulty=1, importance=1, minutes=5)
 
     @task.oracle
     def _(x):

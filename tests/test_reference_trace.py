@@ -13,7 +13,6 @@ task = Task(
     "numbers divided by their sum",
     arguments=("numbers S", "mask S"),
     result=("shares S", "total"),
-    home=None,
     difficulty=1,
     importance=1,
     minutes=1,
@@ -73,6 +72,6 @@ def test_a_mistake_is_found_by_its_name():
 
 
 def test_a_variant_without_steps_changes_arguments_and_result():
-    plain = Task("98.sum", "a sum", ("numbers S",), "sum", home=None, difficulty=1, importance=1, minutes=1)
+    plain = Task("98.sum", "a sum", ("numbers S",), "sum", difficulty=1, importance=1, minutes=1)
     plain.oracle(lambda numbers: numbers.sum())
     assert plain.variant({"numbers": torch.neg, "result": lambda total: 2 * total})(NUMBERS) == -16

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import types
 import zipfile
+from pathlib import Path
 
 import pytest
 import torch
 from repository import ROOT
 from tasks import TASKS, assert_mistakes_can_be_made
 
-from course_lessons.shared import candidate_tests
+from course_lessons.shared.candidate_tests import MistakenTests
 from course_utils.base.errors import CourseError
 from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.task import Task
@@ -121,13 +122,14 @@ def test_two_changes_of_a_solution_are_made_at_once():
 @pytest.fixture
 def declare(tmp_path, monkeypatch):
     module = types.ModuleType("dot_in_a_test")
-    module.__file__ = str(tmp_path / "dot.py")
+    (tmp_path / "lesson_04_scores/tasks").mkdir(parents=True)
+    module.__file__ = str(tmp_path / "lesson_04_scores/tasks/dot.py")
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
     def declare(text):
-        (tmp_path / "dot.md").write_text(text, encoding="utf-8")
+        Path(module.__file__).with_suffix(".md").write_text(text, encoding="utf-8")
         sizes = {"difficulty": 1, "importance": 1, "minutes": 5}
-        return Task("04.dot", "a title", ("state B×T×D", "hidden B×S×D"), "scores B×T×S", home=module.__name__, **sizes)
+        return Task(module.__name__, "a title", ("state B×T×D", "hidden B×S×D"), "scores B×T×S", **sizes)
 
     return declare
 
@@ -153,7 +155,7 @@ def test_a_change_that_cannot_be_made_is_refused_with_its_place(declare, change,
 
 def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
     task = declare("## doubled\n\nTwice.\n\n    state @ _x -> twice(torch.stack([y for y in state]) @ _x)\n")
-    sys.modules[task.home].twice = lambda x: x + x
+    task.home.twice = lambda x: x + x
     assert_mistakes_can_be_made(task)
 
 
@@ -162,27 +164,29 @@ def test_a_change_may_use_imports_and_names_of_the_tasks_module(declare):
 )
 def test_a_function_without_a_section_is_refused_with_its_place(declare, registered):
     task = declare("## halved\n\nHalf.\n")
-    module = sys.modules[task.home].__file__
+    module = task.home.__file__
     with pytest.raises(CourseError) as refused:
         exec(compile(f"\n{registered}\n", module, "exec"), {"task": task})
     assert f"dot.py, line 2, 04.dot: {module[:-2]}md has no section `## doubled`, with what " in str(refused.value)
 
 
-def test_a_module_without_a_markdown_file_beside_it_is_refused(declare, tmp_path):
-    declare("")
-    (tmp_path / "dot.md").unlink()
+def test_a_module_without_a_markdown_file_beside_it_is_refused(declare):
+    declare("").text.unlink()
     with pytest.raises(CourseError, match="dot.md is missing: it says what hints and mistakes the task beside it has."):
-        Task("04.dot", "", (), "", home="dot_in_a_test", difficulty=1, importance=1, minutes=5)
+        Task("dot_in_a_test", "", (), "", difficulty=1, importance=1, minutes=5)
+
+
+INVITED = "".join(f"## {name}\n\nAlways.\n\n" for name in ("always_true", "always_false", "turned_round"))
 
 
 def test_checks_left_out_together_are_told_together(declare):
     text = "## first\n\nOnce.\n\n## without_a\n\nones, or twos,\n\nTry 1.\n\n## without_b\n\nthrees\n\nTry 3.\n\n## last\n\nTwice.\n"
-    task = declare(text)
-    candidate_tests.tests_without(task, ("a", "b"), lambda parts: parts, 2)
-    assert [mistake.name for mistake in task.mistakes] == ["first", "without_a", "without_b", "without_a_b", "last"]
+    task = declare(INVITED + text)
+    MistakenTests(task, lambda answer, **changes: changes).without({"a": ("x", 1), "b": ("y", 2)}, 2)
+    assert [mistake.name for mistake in task.mistakes[3:]] == ["first", "without_a", "without_b", "without_a_b", "last"]
     assert task.sentence("without_a") == "Your test passes ones, or twos. Try 1."
     assert task.sentence("without_a_b") == "Your test passes ones, or twos, and threes. Try 1. Try 3."
-    assert task.wrong("without_a_b") == ("a", "b")
+    assert task.wrong("without_a_b")("an answer") == {"x": 1, "y": 2}
 
 
 @pytest.mark.parametrize(
@@ -190,7 +194,7 @@ def test_checks_left_out_together_are_told_together(declare):
 )
 def test_checks_to_leave_out_need_sections_of_two_paragraphs(declare, text):
     with pytest.raises(CourseError, match="dot.md: 04.dot needs these sections, .*: `## without_a`, `## without_b`."):
-        candidate_tests.tests_without(declare(text), ("a", "b"), lambda parts: parts, 2)
+        MistakenTests(declare(INVITED + text), print).without(("a", "b"), 2, dict.fromkeys)
 
 
 WRONG = """

@@ -77,25 +77,88 @@ def one_case_each(task, right, wrong, rare=None, verdict=True, beside=None, last
         return f"Your test returns {value} for {case.name}.{asked}"
 
 
-def mistakes_of_tests(task, test):
-    """Register what any test may get wrong: True for every candidate, False for every one, and the two exchanged.
+class MistakenTests:
+    """The mistakes of a task whose answer is a test, registered by calls such as `mistaken("batch_of_one", B=1)`: the name, and what changes.
+
+    What any test may get wrong is registered at once: True for every candidate, False for every one, and the two exchanged.
 
     Args:
-        task: whose mistakes they are. Its Markdown file has their sentences from `candidate_tests.md`.
-        test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed.
-
-    Returns:
-        A function(name, **changes) which registers the mistake of a test with these changes.
+        task: whose mistakes they are. Its Markdown file has the sentences of those that many tests invite from `candidate_tests.md`.
+        test: function(what an answer gets, **changes) returns a verdict; a correct one, if nothing is changed. Where it raises, it says False.
     """
-    task.mistake("always_true")(lambda *given: True)
-    task.mistake("always_false")(lambda *given: False)
-    task.mistake("turned_round")(lambda *given: not test(*given))
 
-    def mistaken(name, **changes):
+    def __init__(self, task, test):
+        self.task, self._test = task, test
+        task.mistake("always_true")(lambda *given: True)
+        task.mistake("always_false")(lambda *given: False)
+        task.mistake("turned_round")(lambda *given: not self.test(*given))
+
+    def __call__(self, name, **changes):
         _refuse_unknown_arguments(*changes.values())
-        task.mistake(name)(lambda *given: test(*given, **changes))
+        self.task.mistake(name)(self._changed(changes))
 
-    return mistaken
+    def test(self, *given, **changes):
+        """Return the verdict of a test with these changes."""
+        try:
+            return self._test(*given, **changes)
+        except Exception:
+            return False
+
+    def _changed(self, changes):
+        signature(self._test).bind_partial(**changes)  # a name that it does not take is an error, not a verdict
+        return lambda *given: self.test(*given, **changes)
+
+    def by_comparing(self, tolerance, compared_by=lambda same: {"same": same}):
+        """Register what a test may get wrong that asks whether two tensors are alike: no room for rounding, too much of it, and NaN.
+
+        Args:
+            tolerance: one that is too large.
+            compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
+        """
+        self("no_rounding", **compared_by(torch.equal))
+        self("too_much_room", **compared_by(partial(equal_up_to_rounding, tolerance=tolerance)))
+        self("nan_passes", **compared_by(not_far))
+
+    def on_one_side(self, tolerance):
+        """Register the mistakes of a test that forgets `.abs()`: it asks only that no number is too large, or that none is too small.
+
+        The test compares the right tensor with a candidate's by `same`; up to `tolerance` numbers count as the same.
+        """
+        self("too_small_passes", same=lambda right, received: (received - right).max() < tolerance)
+        self("too_large_passes", same=lambda right, received: (right - received).max() < tolerance)
+
+    def without(self, left_out, most, changes=None, never_both=()):
+        """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
+
+        What is told of a check `order` is in the section `## without_order`: the first paragraph says which candidates pass without it, as in
+        "models that see no label", the second what to do. These sections follow one another in the order of the checks.
+
+        Args:
+            left_out: the names of the checks. Without `changes`, {name: (what changes of a test that leaves this check out, to which value)}.
+            most: how many checks are left out at most.
+            changes: function(names of checks) returns what changes of a test that leaves these out, by name.
+            never_both: the names of two that are not left out together.
+        """
+        task, each_alone = self.task, [f"without_{part}" for part in left_out]
+        names = [mistake.name for mistake in task.mistakes]
+        place = names.index(each_alone[0]) if each_alone[0] in names else 0
+        end = place + len(each_alone)
+        if names[place:end] != each_alone or any(len(task.sections[name].paragraphs) != 2 for name in each_alone):
+            raise CourseError(
+                f"{task.text}: {task.id} needs these sections, one after another, each with two paragraphs, which candidates pass and what to do: "
+                f"{', '.join(f'`## {name}`' for name in each_alone)}."
+            )
+        mistakes = []
+        for n in range(1, most + 1):
+            for parts in combinations(left_out, n):
+                if never_both and set(never_both) <= set(parts):
+                    continue
+                passing, advice = zip(*(task.sections[f"without_{part}"].paragraphs for part in parts), strict=True)
+                listed = " and ".join(filter(None, (", ".join(passing[:-1]), passing[-1]))).rstrip(",")
+                changed = changes(parts) if changes else dict(left_out[part] for part in parts)
+                sentence = f"Your test passes {listed}. {' '.join(advice)}"
+                mistakes.append(Mistake("without_" + "_".join(parts), sentence, self._changed(changed)))
+        task.mistakes[place:end] = mistakes
 
 
 def _refuse_unknown_arguments(*values):
@@ -125,30 +188,6 @@ def not_far(right, received):
     return received.shape == right.shape and not bool(((received - right).abs() > 1e-5).any())
 
 
-def mistakes_of_comparing(mistaken, tolerance, compared_by=lambda same: {"same": same}):
-    """Register what a test may get wrong that asks whether two tensors are alike: no room for rounding, too much of it, and NaN.
-
-    Args:
-        mistaken: what `mistakes_of_tests` returns.
-        tolerance: one that is too large.
-        compared_by: function(comparison of two tensors) returns the changes of a test that uses it.
-    """
-    mistaken("no_rounding", **compared_by(torch.equal))
-    mistaken("too_much_room", **compared_by(partial(equal_up_to_rounding, tolerance=tolerance)))
-    mistaken("nan_passes", **compared_by(not_far))
-
-
-def mistakes_of_one_side(mistaken, tolerance):
-    """Register the mistakes of a test that forgets `.abs()`: it asks only that no number is too large, or that none is too small.
-
-    Args:
-        mistaken: what `mistakes_of_tests` returns; the test compares the right tensor with a candidate's by `same`.
-        tolerance: up to which difference numbers count as the same.
-    """
-    mistaken("too_small_passes", same=lambda right, received: (received - right).max() < tolerance)
-    mistaken("too_large_passes", same=lambda right, received: (right - received).max() < tolerance)
-
-
 def with_nan(function):
     """Return the function with NaN in place of the first of its result's numbers along the last axis."""
 
@@ -157,40 +196,6 @@ def with_nan(function):
         return torch.cat([result[..., :1] * torch.nan, result[..., 1:]], -1)
 
     return spoiled
-
-
-def tests_without(task, left_out, test, most, never_both=()):
-    """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
-
-    What is told of a check `order` is in the section `## without_order`: the first paragraph says which candidates pass without it, as in
-    "models that see no label", the second what to do. These sections follow one another in the order of the checks.
-
-    Args:
-        task: whose mistakes they are.
-        left_out: the names of the checks.
-        test: function(names of checks) returns such a test.
-        most: how many checks are left out at most.
-        never_both: the names of two that are not left out together.
-    """
-    each_alone = [f"without_{part}" for part in left_out]
-    names = [mistake.name for mistake in task.mistakes]
-    place = names.index(each_alone[0]) if each_alone[0] in names else 0
-    end = place + len(each_alone)
-    if names[place:end] != each_alone or any(len(task.sections[name].paragraphs) != 2 for name in each_alone):
-        raise CourseError(
-            f"{task.text}: {task.id} needs these sections, one after another, each with two paragraphs, which candidates pass and what to do: "
-            f"{', '.join(f'`## {name}`' for name in each_alone)}."
-        )
-    mistakes = []
-    for n in range(1, most + 1):
-        for parts in combinations(left_out, n):
-            if never_both and set(never_both) <= set(parts):
-                continue
-            passing, advice = zip(*(task.sections[f"without_{part}"].paragraphs for part in parts), strict=True)
-            listed = " and ".join([", ".join(passing[:-1]), passing[-1]] if len(passing) > 1 else passing).rstrip(",")
-            sentence = f"Your test passes {listed}. {' '.join(advice)}"
-            mistakes.append(Mistake("without_" + "_".join(parts), sentence, test(parts)))
-    task.mistakes[place:end] = mistakes
 
 
 def test_of(trial, promises):
@@ -206,10 +211,7 @@ def test_of(trial, promises):
     def test(candidate, **changes):
         given = {name: value for name, value in changes.items() if name in taken}
         asked = promises | {name: promise for name, promise in changes.items() if name not in taken}
-        try:
-            on = trial(candidate, **given)
-            return all(promise(on) for promise in asked.values() if promise)
-        except Exception:
-            return False
+        on = trial(candidate, **given)
+        return all(promise(on) for promise in asked.values() if promise)
 
     return test

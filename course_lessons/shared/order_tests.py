@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lessons.shared.candidate_tests import equal_up_to_rounding, mistakes_of_tests
+from course_lessons.shared.candidate_tests import MistakenTests, equal_up_to_rounding
 from course_lessons.shared.row_models import WIDTH
 
 LONGEST = 12
@@ -33,7 +33,7 @@ def order_mistakes(task, follow):
             moved += [not same(follow(before, order), model(x[order])) for order in orders(T, draw)]
         return verdict(moved)
 
-    mistaken = mistakes_of_tests(task, test)
+    mistaken = MistakenTests(task, test)
     mistaken("no_rounding", same=torch.equal)
     mistaken("too_much_room", same=lambda before, after: equal_up_to_rounding(before, after, 0.05))
     mistaken("reversed_alone", orders=lambda T, draw: [torch.arange(T).flip(0)])

@@ -28,13 +28,7 @@ from course_utils.authoring.dependencies import chain
 from course_utils.authoring.execution import CellFailed, execute, tidy
 from course_utils.authoring.headers import with_table
 from course_utils.authoring.links import PLACEHOLDER, address_of, is_placeholder
-from course_utils.authoring.notebook_builder import (
-    checksum,
-    compose,
-    content_hash,
-    notebook_of,
-    sealed,
-)
+from course_utils.authoring.notebook_builder import checksum, compose, content_hash, notebook_of, sealed
 from course_utils.authoring.sources import Cell, Target, read_source, read_text, split_solutions
 from course_utils.base.environment import INSTALL
 from course_utils.base.errors import CourseError

@@ -37,10 +37,8 @@ def task_facts(root: Path, number: str) -> dict[str, Task]:
     found = {}
     for file in sorted((root / folder_of(root, number)).glob("tasks/[!_]*.py")):
         task = runpy.run_path(str(file)).get("task")
-        if not isinstance(task, Task) or task.id != f"{number}.{file.stem}":
-            raise CourseError(
-                f'{file.relative_to(root).as_posix()} must declare `task = Task("{number}.{file.stem}", ...)`.'
-            )
+        if not isinstance(task, Task):
+            raise CourseError(f"{file.relative_to(root).as_posix()} must declare `task = Task(__name__, ...)`.")
         found[task.id] = task
     return found
 
@@ -76,11 +74,9 @@ def _minutes(tasks):
 def heading(root: Path, name: str, folder: str) -> str:
     """Return the first line of a notebook."""
     lesson = lesson_facts(root, number_of(name))
-    return (
-        f"# {lesson.number} {lesson.question}"
-        if folder == "notebooks"
-        else f"# {lesson.number} {lesson.title}: exercises"
-    )
+    if folder == "notebooks":
+        return f"# {lesson.number} {lesson.question}"
+    return f"# {lesson.number} {lesson.title}: exercises"
 
 
 def demands(task: Task) -> str:

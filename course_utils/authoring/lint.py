@@ -98,10 +98,6 @@ def prose(markdown: str, tables: bool = False) -> str:
     return text if tables else ROW.sub("", text)
 
 
-def _words(cells):
-    return sum(len(re.findall(r"\w+(?:['’-]\w+)*", prose(cell.text))) for cell in cells)
-
-
 def _code_lines(cell):
     lines = (line.strip() for line in cell.text.split("\n"))
     return sum(1 for line in lines if line and not line.startswith("#"))
@@ -204,7 +200,8 @@ def minutes(cells: list[Cell]) -> float:
     code = [cell for cell in cells if cell.kind == "code"]
     guesses = sum(bool(QUESTION.fullmatch(cell.text.strip()) or PREDICTION.search(cell.text)) for cell in code)
     figures = sum(bool(re.search(r"\b(plots|diagrams|pictures|widgets)\.", cell.text)) for cell in code)
-    reading = _words([cell for cell in cells if cell.kind == "markdown"]) / WORDS_A_MINUTE
+    words = [re.findall(r"\w+(?:['’-]\w+)*", prose(cell.text)) for cell in cells if cell.kind == "markdown"]
+    reading = sum(map(len, words)) / WORDS_A_MINUTE
     lines = sum(map(_code_lines, code)) / LINES_A_MINUTE
     return reading + lines + MINUTES_A_FIGURE * figures + MINUTES_A_GUESS * guesses
 

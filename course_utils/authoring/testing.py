@@ -57,11 +57,7 @@ class Step:
 
 def run_usual(root: Path) -> int:
     """Run in `root` what every change has to pass, always the same; print the table; return 1 if anything failed, else 0."""
-    steps = [
-        *_quick_steps(root),
-        _pytest(root, "tests", *TESTS, "-m", "not thorough"),
-        _usual_notebooks(root),
-    ]
+    steps = [*_quick_steps(root), _pytest(root, "tests", *TESTS, "-m", "not thorough"), _usual_notebooks(root)]
     return _close(root, steps)
 
 
@@ -87,14 +83,8 @@ def run_changed(root: Path) -> int:
         print("Nothing has changed since the last run without a failure.")
         return 0
     print(f"Changed since the last run without a failure: {', '.join(sorted(names))}.")
-    notebooks, plugin = (
-        impact.notebooks(root, names, RUN_BY_NBVAL),
-        ("-m", "not thorough", "-p", impact.__name__),
-    )
-    steps = [
-        *_quick_steps(root),
-        _pytest(root, "tests", *TESTS, *plugin, extra=impact.as_variable(names), empty=True),
-    ]
+    notebooks, plugin = (impact.notebooks(root, names, RUN_BY_NBVAL), ("-m", "not thorough", "-p", impact.__name__))
+    steps = [*_quick_steps(root), _pytest(root, "tests", *TESTS, *plugin, extra=impact.as_variable(names), empty=True)]
     if notebooks:
         steps.append(_pytest(root, "notebooks", *notebooks, *NBVAL, extra=NOTEBOOKS_ALONE))
     return _close(root, steps)

@@ -47,14 +47,7 @@ def install(extras: str) -> str:
 
 INSTALL = install("lab")
 
-CHROMIUM_COMMANDS = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "chrome",
-    "msedge",
-)
+CHROMIUM_COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 CHROMIUM_PLACES = (  # where installers put it outside the PATH; the last three are Playwright's own downloads
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",

@@ -361,10 +361,11 @@ def find(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) ->
     pairs = pairs and any(evaluator.at(evaluator.truth, place).shapes != A_TRUTH_VALUE for place in ordinary)
     # Where an answer fails for most inputs, one of hundreds of pairs fits its few values by chance.
     pairs = pairs and 2 * len(seen) >= len(off)
-    for hypotheses in (_stopped, _results, _defaults, _arguments, _steps, _mistakes, *([_pairs] if pairs else [])):
-        found = hypotheses(evaluator, probe, off, received)
+    kinds = ("stopped", "results", "of_defaults", "of_arguments", "of_steps", "mistakes", *(["pairs"] if pairs else []))
+    for where in kinds:
+        found = _guesses(where, evaluator, probe, off, received)
         fits = [hypothesis for hypothesis in found if _fits_all(hypothesis, evaluator, ordinary, received)]
-        if fits and hypotheses is _arguments:  # doubled scores tell nobody whether it was the query that was doubled
+        if fits and where == "of_arguments":  # doubled scores tell nobody whether it was the query that was doubled
             further_on = _fitting_hypotheses(evaluator, evaluator.of_step_results, probe, received)
             fits = [
                 hypothesis for hypothesis in further_on if _fits_all(hypothesis, evaluator, ordinary, received)
@@ -394,38 +395,16 @@ def _agree_on_fresh_inputs(fits, expected):
     return all(_values_agree(a, b) for other in others for a, b in zip(first, other, strict=True))
 
 
-# Where a relation is sought. Each gives the guesses that fit the probe, one case; that they fit the others is seen afterwards.
-
-
-def _results(evaluator, probe, off, received):
-    yield from _changes_of(evaluator, evaluator.truth, probe, off, received)
-
-
-def _stopped(evaluator, probe, off, received):
-    yield from _fitting_hypotheses(evaluator, evaluator.stopped, probe, received)
-
-
-def _defaults(evaluator, probe, off, received):
-    yield from _fitting_hypotheses(evaluator, evaluator.of_defaults, probe, received)
-
-
-def _arguments(evaluator, probe, off, received):
-    yield from _fitting_hypotheses(evaluator, evaluator.of_arguments, probe, received)
-
-
-def _steps(evaluator, probe, off, received):
-    yield from _fitting_hypotheses(evaluator, evaluator.of_steps, probe, received)
-
-
-def _mistakes(evaluator, probe, off, received):
-    for baseline in evaluator.mistakes:
-        for hypothesis in _changes_of(evaluator, baseline, probe, off, received):
-            if hypothesis.often:  # any other change may fit by chance what is one mistake of another kind
-                yield hypothesis
-
-
-def _pairs(evaluator, probe, off, received):
-    yield from _fitting_hypotheses(evaluator, evaluator.pairs, probe, received)
+def _guesses(where, evaluator, probe, off, received):
+    """Yield the guesses of one kind that fit the probe, one case; that they fit the others is seen afterwards."""
+    if where == "results":
+        yield from _changes_of(evaluator, evaluator.truth, probe, off, received)
+    elif where == "mistakes":
+        for baseline in evaluator.mistakes:
+            # Any change that is not often made may fit by chance what is one mistake of another kind.
+            yield from (each for each in _changes_of(evaluator, baseline, probe, off, received) if each.often)
+    else:
+        yield from _fitting_hypotheses(evaluator, getattr(evaluator, where), probe, received)
 
 
 def _fitting_hypotheses(evaluator, baselines, probe, received):

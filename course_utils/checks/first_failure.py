@@ -121,10 +121,7 @@ def _wrong_gradient(task, case, outcome, right, reach=None):
             if received is None or close(torch.zeros_like(received), received, 0 if room is None else room).all():
                 continue
             if expected is None:
-                return Finding(
-                    "gradient",
-                    f"{RIGHT}a gradient reaches {name}, and none should: `.detach()` stops it.",
-                )
+                return Finding("gradient", f"{RIGHT}a gradient reaches {name}, and none should: `.detach()` stops it.")
         if received is None:
             return Finding(
                 "gradient",

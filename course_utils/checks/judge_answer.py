@@ -19,11 +19,7 @@ from course_utils.checks.task import Task
 
 @isolated_state()
 def judge_answer(
-    task: Task,
-    answer: object,
-    seed: int = 0,
-    seconds: float = 10,
-    expected: Expected | None = None,
+    task: Task, answer: object, seed: int = 0, seconds: float = 10, expected: Expected | None = None
 ) -> Report:
     """Return the Report on an answer, without showing or keeping anything.
 

@@ -155,11 +155,9 @@ class Prediction:
 
     def wanted(self) -> str:
         """Return what a guess looks like, in words."""
-        return (
-            f"one of {', '.join(f'`{choice!r}`' for choice in self.choices)}"
-            if self.choices
-            else f"a number{self._is_share * ' from 0 to 1'}"
-        )
+        if self.choices:
+            return f"one of {', '.join(f'`{choice!r}`' for choice in self.choices)}"
+        return f"a number{self._is_share * ' from 0 to 1'}"
 
     def compare(self, guess: float | str | None, value: float | str) -> str:
         """Return how far a guess, or None, was from what came."""

@@ -137,7 +137,7 @@ class Report:
         )
 
     def _repr_html_(self):
-        parts = [_paragraph(sentence) for sentence in self._sentences()]
+        parts = [f"<p style='margin:.4em 0'>{with_code(sentence)}</p>" for sentence in self._sentences()]
         if self._finding:
             parts += self._facts_as_html()
         if self.note:
@@ -208,10 +208,6 @@ def framed(id: str, title: str, state: str, parts: Iterable[str]) -> str:
     line = f"<div><strong><span aria-hidden='true' style='color:{colour}'>{symbol}</span> {words}</strong></div>"
     style = f"border-left:4px solid {colour};padding:.3em 0 .3em .9em;margin:.3em 0"
     return f"<div role='group' aria-label='Check of {id}: {state}' style='{style}'>{line}{''.join(parts)}</div>"
-
-
-def _paragraph(text):
-    return f"<p style='margin:.4em 0'>{with_code(text)}</p>"
 
 
 def with_code(text: str) -> str:

@@ -2,8 +2,8 @@
 
 A task is declared in a file of its own, `course_lessons/lesson_04_alignment_scores/tasks/dot.py`:
 
-    task = Task("04.dot", "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"), result="scores B×T×S",
-                difficulty=1, importance=5, minutes=5, home=__name__)
+    task = Task(__name__, "the dot-product score", arguments=("state B×T×D", "hidden B×S×D"), result="scores B×T×S",
+                difficulty=1, importance=5, minutes=5)
 
     @task.cases
     def _(draw):
@@ -74,8 +74,9 @@ class Mistake:
 class Task:
     """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
-    `difficulty` and `importance` run from 1 to 5, `minutes` is what a learner may need at most. `home` is the name of the module that
-    declares it: a Markdown file beside that holds its hints and mistakes. None is for a task without a module of its own, as in tests.
+    `home` is the name of the module that declares it: its file gives the task its id, and a Markdown file beside that holds its hints and
+    mistakes. A task without a module of its own, as in tests, is given its id instead. `difficulty` and `importance` run from 1 to 5,
+    `minutes` is what a learner may need at most.
 
     An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument is a dict of
     the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may get any gradient. For
@@ -95,12 +96,11 @@ class Task:
 
     def __init__(
         self,
-        id: str,
+        home: str,
         title: str,
         arguments: Sequence[str],
         result: str | Sequence[str],
         *,
-        home: str | None,
         difficulty: int,
         importance: int,
         minutes: int,
@@ -114,7 +114,9 @@ class Task:
         gradient_optional: bool = False,
         offers: Iterable[str] = (),
     ) -> None:
-        self.id, self.title, self.home = id, title, home
+        self.home, self.title = sys.modules.get(home), title
+        self.text = Path(self.home.__file__).with_suffix(".md") if self.home else None
+        self.id = f"{self.text.parents[1].name.split('_')[1]}.{self.text.stem}" if self.text else home
         self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
         self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
         self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
@@ -132,7 +134,6 @@ class Task:
         self.canonical_function: Callable[[Case, object], object] | None = None
         self.mismatch_function: Callable[[Case, object, object], str] | None = None
         self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
-        self.text = Path(sys.modules[home].__file__).with_suffix(".md") if home else None
         text = read_task_text(self.text, lessons_folder() / "shared") if self.text else TaskText((), (), "")
         self.hints = text.hints
         self._solution = text.solution  # to make changes in, where the text shows one
@@ -278,7 +279,7 @@ class Task:
 
     def function_from(self, source: str, name: str) -> Callable:
         """Return the answer that the source of a mistake defines; it may use the names of the task's module."""
-        space = vars(sys.modules[self.home]) if self.home else {}
+        space = vars(self.home) if self.home else {}
         return function_from(source, self.answer_name, f"mistake {self.id} {name}", space)
 
     def both(self, first: Mistake, other: Mistake) -> Callable | None:

@@ -101,12 +101,7 @@ def _torch():
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     old = version < OLDEST_TORCH
     return [
-        Row(
-            "torch",
-            torch.__version__,
-            not old,
-            f"run `{INSTALL}`: the course needs 2.4 or newer" if old else "",
-        ),
+        Row("torch", torch.__version__, not old, f"run `{INSTALL}`: the course needs 2.4 or newer" if old else ""),
         Row("device", _device(torch), True),
         Row("threads", str(torch.get_num_threads()), True),
     ]

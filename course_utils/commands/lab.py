@@ -13,16 +13,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from course_utils.base.environment import DISTRIBUTION, IN_CLONE, KERNEL_NAME, kernel_is_ours, need
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import (
-    OWN,
-    chosen,
-    course_of,
-    names_in,
-    number_of,
-    remedy,
-    sources_in,
-    workspace_folder,
-)
+from course_utils.base.paths import OWN, chosen, course_of, names_in, number_of, remedy, sources_in, workspace_folder
 
 WORDS = "Open JupyterLab on your own copy of a lesson."
 SETTINGS = Path(__file__).parent / "lab_settings"

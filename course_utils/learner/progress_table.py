@@ -70,11 +70,7 @@ def _has_begun(rows):
 
 
 def _not_passed(rows):
-    return [row for row in rows if not _counts_as_passed(row[3])]
-
-
-def _counts_as_passed(reached):
-    return reached == "passed" or reached in PASSED_BEFORE.values()
+    return [row for row in rows if row[3] not in ("passed", *PASSED_BEFORE.values())]
 
 
 def _next_of(groups, lessons):

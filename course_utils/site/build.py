@@ -32,12 +32,7 @@ MARK = ".course-site"  # in a folder that was written by this command, and that 
 
 
 def build_site(
-    root: Path,
-    out: Path,
-    wanted: list[str] | None = None,
-    solutions: bool = True,
-    kept: Path | None = None,
-    say=print,
+    root: Path, out: Path, wanted: list[str] | None = None, solutions: bool = True, kept: Path | None = None, say=print
 ) -> int:
     """Write the site of the course at root into the folder `out`; return the number of its pages.
 

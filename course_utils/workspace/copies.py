@@ -181,7 +181,7 @@ def read(path: Path) -> dict | None:
     try:
         notebook = read_own(path)
         cells = [with_id(cell) for cell in cells_of(notebook)]
-        if "worksheets" in notebook or not all(map(_is_whole, cells)):
+        if "worksheets" in notebook or any(cell["cell_type"] not in KINDS or cell["source"] is None for cell in cells):
             raise Unreadable
     except Unreadable:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
@@ -217,10 +217,6 @@ def with_id(cell: dict) -> dict:
     identity = cell.get("id", metadata.get("id"))
     right = isinstance(identity, str) and re.fullmatch(r"[\w-]{1,64}", identity, re.ASCII)
     return cell | {"id": identity if right else None, "metadata": metadata}
-
-
-def _is_whole(cell):
-    return cell["cell_type"] in KINDS and cell["source"] is not None
 
 
 def a_dict(value: object) -> dict:

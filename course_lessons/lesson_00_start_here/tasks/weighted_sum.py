@@ -3,11 +3,10 @@
 from operator import mul
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "00.weighted_sum",
+    __name__,
     "a weighted sum of vectors",
     arguments=("weights S", "values S×D"),
     result="sum D",
@@ -15,7 +14,6 @@ task = Task(
     importance=5,
     minutes=5,
     gradient_optional=True,  # the first exercise says nothing of gradients
-    home=__name__,
 )
 
 

@@ -3,21 +3,19 @@
 from collections import Counter
 from itertools import combinations_with_replacement, product
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 OPINIONS = ("good", "great", "fine", "fun", "lovely", "warm", "bad", "dull", "poor", "awful", "weak", "cold")
 OTHERS = ("film", "plot", "cast", "the", "this", "dogs", "people", "ending")
 
 task = Task(
-    "01.must_fail",
+    __name__,
     "where a linear score must fail",
     arguments=("sentences", "labels"),
     result="verdict",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
 )
 
 
@@ -114,7 +112,7 @@ def _quoted(pair):
 def _(sentences, labels):
     sides = yield "the positive and the negative sentences", _sides, sentences, labels
     pairs = yield "the pairs of each side", _pairs, sides
-    counts = yield "their words counted", _counted, pairs
+    counts = yield "their words counted", lambda pairs: [[Counter(a + b) for a, b in side] for side in pairs], pairs
     proof = yield "whether two are equal", lambda counts: any(a == b for a, b in product(*counts)), counts
     return proof
 
@@ -125,7 +123,3 @@ def _sides(sentences, labels):
 
 def _pairs(sides):
     return [list(combinations_with_replacement(side, 2)) for side in sides]
-
-
-def _counted(pairs):
-    return [[Counter(a + b) for a, b in side] for side in pairs]

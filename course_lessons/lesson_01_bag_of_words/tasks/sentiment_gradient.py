@@ -5,18 +5,16 @@ from operator import add, matmul, sub, truediv
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "01.sentiment_gradient",
+    __name__,
     "the gradient of the mean cross-entropy, by formula",
     arguments=("sums B×D", "labels B", "weight D", "bias"),
     result=("weight_gradient D", "bias_gradient"),
     difficulty=3,
     importance=3,
     minutes=20,
-    home=__name__,
 )
 
 

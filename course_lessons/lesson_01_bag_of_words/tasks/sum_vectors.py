@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "01.sum_vectors",
+    __name__,
     "the sum of a sentence's word vectors",
     arguments=("words B×S×D", "mask B×S"),
     result="sums B×D",
     difficulty=2,
     importance=5,
     minutes=10,
-    home=__name__,
     partial=SIDE_EFFECT,
 )
 

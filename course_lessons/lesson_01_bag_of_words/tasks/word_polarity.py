@@ -7,19 +7,17 @@ from torch.nn.functional import normalize
 
 from course_lessons.shared.weight_properties import cosines_reach_far_enough
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 # Polarity is looked at, not trained through: no gradient is asked for.
 task = Task(
-    "01.word_polarity",
+    __name__,
     "the cosine between each word and the direction of sentiment",
     arguments=("word_vectors V×D", "weight D"),
     result="polarity V",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
 )
 

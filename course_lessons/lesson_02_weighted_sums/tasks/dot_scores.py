@@ -3,18 +3,16 @@
 from operator import matmul
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "02.dot_scores",
+    __name__,
     "fixed attention: one dot product per word",
     arguments=("words B×S×D", "theta D"),
     result="scores B×S",
     difficulty=1,
     importance=4,
     minutes=5,
-    home=__name__,
 )
 
 

@@ -5,19 +5,17 @@ from operator import matmul, mul, sub
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 # The result is a gradient itself: none of it is asked for. A word of padding has the weight 0, so no mask is needed.
 task = Task(
-    "02.error_at_score",
+    __name__,
     "what the backward pass sends to each score",
     arguments=("weights B×S", "words B×S×D", "error B×D"),
     result="score_errors B×S",
     difficulty=3,
     importance=4,
     minutes=30,
-    home=__name__,
 )
 
 

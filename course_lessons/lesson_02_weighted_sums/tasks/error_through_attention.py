@@ -5,19 +5,17 @@ from operator import mul
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 # The result is a gradient itself: none of it is asked for.
 task = Task(
-    "02.error_through_attention",
+    __name__,
     "what the backward pass sends to each word",
     arguments=("weights B×S", "error B×D"),
     result="word_errors B×S×D",
     difficulty=2,
     importance=4,
     minutes=10,
-    home=__name__,
 )
 
 

@@ -5,18 +5,16 @@ import torch
 from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_lessons.shared.weight_properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "02.masked_softmax",
+    __name__,
     "softmax with a mask",
     arguments=("scores …×S", "mask …×S"),
     result="weights …×S",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=SIDE_EFFECT
     | {
         "empty_row_nan": (0.5, "right in every row with something to attend to."),

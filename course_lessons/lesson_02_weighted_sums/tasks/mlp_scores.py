@@ -5,18 +5,16 @@ from operator import add, matmul
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "02.mlp_scores",
+    __name__,
     "fixed attention: a small network for each word",
     arguments=("words B×S×D", "weight H×D", "bias H", "theta H"),
     result="scores B×S",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
 )
 
 

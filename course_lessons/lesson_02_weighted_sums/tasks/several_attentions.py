@@ -5,11 +5,10 @@ from operator import matmul
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "02.several_attentions",
+    __name__,
     "fixed attention with several θs, concatenated",
     arguments=("words B×S×D", "thetas N×D", "mask B×S"),
     result="contexts B×(N·D)",
@@ -17,7 +16,6 @@ task = Task(
     importance=5,
     minutes=20,
     offers=("models.attention.masked_softmax",),
-    home=__name__,
 )
 
 

@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "02.softmax",
+    __name__,
     "softmax with a temperature",
     arguments=("scores …×S", "temperature"),
     result="weights …×S",
     difficulty=2,
     importance=5,
     minutes=15,
-    home=__name__,
     partial={"overflow": (0.5, "right until a score is too large for exp.")},
 )
 

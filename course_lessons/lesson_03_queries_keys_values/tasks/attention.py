@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import EDGE
 from course_lessons.shared.weight_properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "03.attention",
+    __name__,
     "attention as f(Q, K, V)",
     arguments=("query B×T×D", "key B×S×D", "value B×S×E", "mask B×T×S"),
     result=("context B×T×E", "weights B×T×S"),
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=EDGE
     | {
         "empty_row_nan": (0.5, "right for every query that may attend to something."),

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 
 from course_lessons.lesson_03_queries_keys_values.tasks import attention
-from course_lessons.shared.candidate_tests import mistakes_of_one_side, mistakes_of_tests, one_case_each
+from course_lessons.shared.candidate_tests import MistakenTests, one_case_each
 from course_utils.checks.task import Task
 
 # The candidates: right ones written differently, and wrong ones.
@@ -43,10 +43,6 @@ def right_by_bmm(query, key, value, mask=None):
     return torch.bmm(weights, value), weights
 
 
-def mask_required(query, key, value, mask=None):
-    return right_by_bmm(query, key, value, mask.bool())
-
-
 RIGHT = {
     right_by_loops: "correct attention, written with loops",
     right_by_einsum: "correct attention, written with einsum",
@@ -70,7 +66,7 @@ WRONG = {
     wrong("one_mask_for_all_queries"): "incorrect attention: one query's mask is used for all",
     wrong("one_mask_for_all_sentences"): "incorrect attention: one sentence's mask is used for all",
     changed({"value": lambda value: value[:1].expand_as(value)}): "incorrect attention: the first sentence's values are used for all",
-    mask_required: "incorrect attention: it fails without a mask",
+    lambda query, key, value, mask=None: right_by_bmm(query, key, value, mask.bool()): "incorrect attention: it fails without a mask",
     changed({"the scores": lambda query, turned: query @ turned / 2}): "incorrect attention: scores divided by 2",
     wrong("empty_row_uniform"): "incorrect attention: equal weights where nothing may be attended to",
     wrong("order_swapped"): "incorrect attention: the weights are returned first",
@@ -89,7 +85,7 @@ WRONG = {
 
 
 task = Task(
-    "03.catch_wrong_attention",
+    __name__,
     "a test that tells correct attention from incorrect",
     arguments=("candidate",),
     result="verdict",
@@ -97,7 +93,6 @@ task = Task(
     difficulty=4,
     importance=4,
     minutes=25,
-    home=__name__,
     offers=("models.attention.attention",),
 )
 
@@ -116,18 +111,15 @@ def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), sa
     mask = torch.rand(B, T, S, generator=draw) < 0.5
     mask[:, :, 0] = ~mask[:, :, 1]
     mask[-1, -1] &= not empty
-    try:
-        for args in ((*inputs, mask if masked else None) for masked in masks):
-            right, received = right_by_bmm(*args), candidate(*args)
-            if not all(right[i].shape == received[i].shape and same(right[i], received[i]) for i in parts):
-                return False
-    except Exception:
-        return False
+    for args in ((*inputs, mask if masked else None) for masked in masks):
+        right, received = right_by_bmm(*args), candidate(*args)
+        if not all(right[i].shape == received[i].shape and same(right[i], received[i]) for i in parts):
+            return False
     return True
 
 
-mistaken = mistakes_of_tests(task, _test)
-mistakes_of_one_side(mistaken, 1e-5)
+mistaken = MistakenTests(task, _test)
+mistaken.on_one_side(1e-5)
 mistaken("shapes_only", same=lambda right, received: True, masks=(True,))
 mistaken("never_a_mask", masks=(False,))
 mistaken("no_rounding", same=torch.equal)

@@ -3,8 +3,7 @@
 import torch
 from torch.nn.functional import normalize
 
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 # Which words an output may depend on: T×T, True where output t depends on word s
 
@@ -72,7 +71,7 @@ def _without_gradient(function, looks_at):
 
 
 task = Task(
-    "03.influence",
+    __name__,
     "does the future leak?",
     arguments=("function", "x B×T×D"),
     result="influence T×T",
@@ -81,7 +80,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
 )
 
 

@@ -5,18 +5,16 @@ from operator import lt
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "03.padding_mask",
+    __name__,
     "True at words, False at padding",
     arguments=("lengths B", "size"),
     result="mask B×size",
     difficulty=1,
     importance=3,
     minutes=5,
-    home=__name__,
 )
 
 

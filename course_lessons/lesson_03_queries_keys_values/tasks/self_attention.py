@@ -6,11 +6,10 @@ import torch
 
 from course_lessons.shared.partial_credit import EDGE
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "03.self_attention",
+    __name__,
     "self-attention with learned projections",
     arguments=("x B×T×D", "weight_q D×A", "weight_k D×A", "weight_v D×E", "mask B×T×T"),
     result=("context B×T×E", "weights B×T×T"),
@@ -18,7 +17,6 @@ task = Task(
     importance=5,
     minutes=15,
     offers=("models.attention.attention",),
-    home=__name__,
     partial=EDGE
     | {
         "empty_row_nan": (0.5, "right for every word that may attend to something."),

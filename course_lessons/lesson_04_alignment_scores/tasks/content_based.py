@@ -8,11 +8,10 @@ from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task
 from course_lessons.shared.weight_properties import cosines_reach_far_enough
 
 task = score_task(
-    "content_based",
+    __name__,
     "the cosine of the angle",
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
-    home=__name__,
     partial={"zero_gives_nan": (0.75, "right wherever no vector is zero.")},
     difficulty=2,
     importance=3,

@@ -5,11 +5,10 @@ from operator import matmul
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task
 
 task = score_task(
-    "dot",
+    __name__,
     "the dot-product score",
     ("state B×T×D", "hidden B×S×D"),
     "scores B×T×S",
-    home=__name__,
     difficulty=1,
     importance=5,
     minutes=5,

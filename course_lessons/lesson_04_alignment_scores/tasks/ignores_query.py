@@ -3,8 +3,7 @@
 import torch
 from torch.nn.functional import normalize
 
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 
 def _made_of(like, *shape, seed=1):
@@ -29,11 +28,6 @@ def _beside_half(scores):
     return torch.cat([scores.logsumexp(-1, keepdim=True), scores], -1)
 
 
-def in_order(state, hidden):
-    """Each hidden state's place in the order of the dot products: the weights are always the same ones, at other places."""
-    return (state @ hidden.mT).argsort(-1).argsort(-1).to(state.dtype)
-
-
 SCORES = (  # what it is, the score, whether its weights ignore the query
     ("the dot product", lambda s, h: s @ h.mT, False),
     ("a score that sees only how long the state is", lambda s, h: s.norm(dim=-1, keepdim=True) * _alone(h, 2)[:, None], False),
@@ -50,7 +44,7 @@ SCORES = (  # what it is, the score, whether its weights ignore the query
     ("a score that sees the query in the first sentence only", lambda s, h: torch.cat([s[:1], 0 * s[1:]]) @ h.mT, False),
     ("a score that always gives the first hidden state half of the weight", lambda s, h: _beside_half(s @ h[:, 1:].mT), False),
     ("a score that always gives the last hidden state half of the weight", lambda s, h: _beside_half(s @ h[:, :-1].mT).roll(-1, -1), False),
-    ("a score that gives the same weights to different hidden states", in_order, False),
+    ("a score that gives the same weights to different hidden states", lambda state, hidden: (state @ hidden.mT).argsort(-1).argsort(-1).to(state.dtype), False),
     ("the concatenating score", lambda s, h: _alone(s, 8)[:, :, None] + _alone(h, 9)[:, None], True),
     ("a network for the state plus a network for the hidden state", lambda s, h: torch.tanh(_alone(s, 10))[:, :, None] * 3 + torch.tanh(_alone(h, 11))[:, None], True),
     ("a score that depends only on the hidden states", lambda s, h: _alone(h, 12)[:, None].repeat(1, s.shape[1], 1), True),
@@ -73,7 +67,7 @@ def _without_gradient(score, ignores):
 
 
 task = Task(
-    "04.ignores_query",
+    __name__,
     "scores that lead to the same weights for every query",
     arguments=("score", "state B×T×D", "hidden B×S×D"),
     result="verdict",
@@ -82,7 +76,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

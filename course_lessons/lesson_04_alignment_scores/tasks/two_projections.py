@@ -4,18 +4,16 @@ import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.checks.compare import close
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "04.two_projections",
+    __name__,
     "a general score as two projections",
     arguments=("weight D×E",),
     result="W_sᵀW_h D×E",
     difficulty=2,
     importance=4,
     minutes=10,
-    home=__name__,
 )
 
 

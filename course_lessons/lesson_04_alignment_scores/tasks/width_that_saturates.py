@@ -2,18 +2,16 @@
 
 from math import ceil, exp, log, sqrt
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "04.width_that_saturates",
+    __name__,
     "the width at which a softmax saturates",
     arguments=("share",),
     result="width",
     difficulty=4,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 

@@ -3,8 +3,7 @@
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import sizes
+from course_utils.checks.task import Case, sizes
 
 
 def cell_cases(task, inputs):

@@ -9,14 +9,13 @@ from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.task import Task
 
 task = Task(
-    "05.gru_step",
+    __name__,
     "one step of a gated recurrent unit",
     arguments=("x B×E", "state B×D", "weight_ih 3·D×E", "weight_hh 3·D×D", "bias_ih 3·D", "bias_hh 3·D"),
     result="next_state B×D",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=EDGE,
 )
 

@@ -7,18 +7,16 @@ import torch
 from course_lessons.shared.padding import lengths_below, with_garbage, words_first
 from course_lessons.shared.partial_credit import EDGE
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "05.last_state",
+    __name__,
     "the state after the last word",
     arguments=("states B×S×D", "mask B×S"),
     result="last B×D",
     difficulty=2,
     importance=5,
     minutes=10,
-    home=__name__,
     partial=EDGE,
 )
 

@@ -7,23 +7,17 @@ import torch
 from course_lessons.shared.padding import lengths_below, words_first
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "05.reverse_source",
+    __name__,
     "each sentence backwards, padding after it",
     arguments=("source B×S", "mask B×S"),
     result="reversed B×S",
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
-    partial=EDGE
-    | SIDE_EFFECT
-    | {
-        "empty_row_turned_round": (0.5, "right in every row that holds a word."),
-    },
+    partial=EDGE | SIDE_EFFECT | {"empty_row_turned_round": (0.5, "right in every row that holds a word.")},
 )
 
 

@@ -9,14 +9,13 @@ from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.task import Task
 
 task = Task(
-    "05.rnn_step",
+    __name__,
     "one step of a recurrent network",
     arguments=("x B×E", "state B×D", "weight_x D×E", "weight_s D×D", "bias D"),
     result="next_state B×D",
     difficulty=2,
     importance=4,
     minutes=10,
-    home=__name__,
     partial=EDGE,
 )
 

@@ -8,18 +8,16 @@ from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_
 from course_lessons.shared.padding import lengths_below, with_garbage, words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "05.sequence_loss",
+    __name__,
     "the loss over real words only",
     arguments=("logits B×T×V", "target B×T", "mask B×T"),
     result="loss",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -3,18 +3,16 @@
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "05.shift_right",
+    __name__,
     "what the decoder reads in training",
     arguments=("target B×T", "bos"),
     result="inputs B×T",
     difficulty=1,
     importance=5,
     minutes=5,
-    home=__name__,
 )
 
 

@@ -8,8 +8,7 @@ import torch
 from course_lessons.shared.padding import gaps, scattered, with_garbage, without_garbage
 from course_lessons.shared.weight_properties import no_weight_is_negative, nothing_where_masked, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import sizes
+from course_utils.checks.task import Case, sizes
 
 
 def least_apart(value, of, annotations, mask):

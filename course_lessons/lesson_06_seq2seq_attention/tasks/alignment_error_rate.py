@@ -5,18 +5,16 @@ from operator import add, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import EDGE
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "06.alignment_error_rate",
+    __name__,
     "how well attention agrees with people",
     arguments=("weights T×S", "sure", "possible"),
     result="rate",
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
     partial=EDGE,
 )
 

@@ -3,22 +3,20 @@
 import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 TARGET = ("vuvi", "kovor", "glodil", "smadu", "gleni", "pamor", "lanu", "tavo", "flima")
 SOURCE = ("Ada", "friends", "called", "our", "dogs", "Rosa", "old", "house", "Emil", "near", "small", "boys", "Otto", "and", "painted", "young", "girls")  # fmt: skip
 UNKNOWN = "<unk>"
 
 task = Task(
-    "06.copy_unknown",
+    __name__,
     "words that the model does not know",
     arguments=("words", "weights T×S", "source"),
     result="translation",
     difficulty=1,
     importance=3,
     minutes=5,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

@@ -8,18 +8,16 @@ from course_lessons.lesson_06_seq2seq_attention.tasks import _looking
 from course_lessons.lesson_06_seq2seq_attention.tasks._looking import CLEAN, SCORES
 from course_lessons.shared.padding import summed, without_garbage
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "06.luong_step",
+    __name__,
     "Luong attention, after each step",
     arguments=("state B×H", "annotations B×S×E", "mask B×S", "weight H×E", "weight_c D×(E+H)"),
     result=("features B×D", "weights B×S"),
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=USUAL,
 )
 _looking.properties(task)

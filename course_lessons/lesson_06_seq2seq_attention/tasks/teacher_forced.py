@@ -6,14 +6,13 @@ from course_lessons.shared.padding import gaps, scattered, summed, with_garbage,
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 from course_utils.models import minimal
 
 LOOK = ("weight_s A×H", "weight_h A×E", "v A")
 GRU = ("weight_ih 3·H×(D+E)", "weight_hh 3·H×H", "bias_ih 3·H", "bias_hh 3·H")
 task = Task(
-    "06.teacher_forced",
+    __name__,
     "the decoder's way through a sentence",
     arguments=("words B×T×D", "state B×H", "annotations B×S×E", "mask B×S", *LOOK, *GRU),
     result=("states B×T×H", "weights B×T×S"),
@@ -21,7 +20,6 @@ task = Task(
     importance=5,
     minutes=25,
     offers=("models.minimal.bahdanau_step", "models.minimal.gru_step"),
-    home=__name__,
     partial=USUAL,
 )
 
@@ -79,13 +77,9 @@ def _(words, state, annotations, mask, weight_s, weight_h, v, weight_ih, weight_
         look = lambda state: minimal.bahdanau_step(state, clean, mask, weight_s, weight_h, v)[1]  # noqa: E731
         shares = yield "the weights", look, state
         context = yield "the context", summed, shares, clean
-        read = yield "word and context side by side", _side_by_side, word, context
+        read = yield "word and context side by side", lambda word, context: torch.cat([word, context], 1), word, context
         state = yield "the next state", lambda read, state: minimal.gru_step(read, state, *gru), read, state
         kept = yield "what is kept of each step", lambda state, shares: (state, shares), state, shares
         steps.append(kept)
     states, weights = zip(*steps, strict=True)
     return torch.stack(states, 1), torch.stack(weights, 1)
-
-
-def _side_by_side(word, context):
-    return torch.cat([word, context], 1)

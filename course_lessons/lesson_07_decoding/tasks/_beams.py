@@ -4,7 +4,7 @@ from heapq import nlargest
 from itertools import pairwise, product
 
 from course_lessons.lesson_07_decoding.tasks._steps import APART, STEPS, drawn_bos
-from course_utils.checks.running.contract import Candidate, Case
+from course_utils.checks.task import Candidate, Case
 
 
 def beams(step, bos, eos, width, longest):
@@ -144,21 +144,17 @@ def none_comes_twice(value, step, bos, eos, width, longest):
     """Continuations of different hypotheses differ."""
     ids = [tuple(ids) for ids, _ in value]
     twice = [one for one in ids if ids.count(one) > 1]
-    return (
-        f"You return {list(twice[0])} more than once. The search begins with a single hypothesis, [bos], and each hypothesis is extended once."
-        if twice
-        else None
-    )
+    if twice:
+        return f"You return {list(twice[0])} more than once. The search begins with a single hypothesis, [bos], and each hypothesis is extended once."
+    return None
 
 
 def best_first(value, step, bos, eos, width, longest):
     """The most probable hypothesis comes first."""
     worse = next((pair for pair in pairwise(score for _, score in value) if pair[0] < pair[1]), None)
-    return (
-        f"The most probable should come first; in your result the log probability {worse[0]:.4g} comes before {worse[1]:.4g}, which is larger."
-        if worse
-        else None
-    )
+    if worse:
+        return f"The most probable should come first; in your result the log probability {worse[0]:.4g} comes before {worse[1]:.4g}, which is larger."
+    return None
 
 
 def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
@@ -166,11 +162,9 @@ def wide_enough_is_exhaustive(value, step, bos, eos, width, longest):
     if len(step([bos])) ** longest > width:
         return None
     score, ids = every_one(step, bos, eos, longest)
-    return (
-        f"This beam has room for all translations of at most {longest} ids, so none should be lost. The best of them is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
-        if value[0][0] != ids
-        else None
-    )
+    if value[0][0] != ids:
+        return f"This beam has room for all translations of at most {longest} ids, so none should be lost. The best of them is {ids}, with {score:.4g}; yours is {value[0][0]}, with {value[0][1]:.4g}."
+    return None
 
 
 def the_right_ones(value, step, bos, eos, width, longest):
@@ -185,11 +179,9 @@ def the_right_ones(value, step, bos, eos, width, longest):
         return f"{ended[0]} is missing: it ends in eos and is among the {width} best of round {len(ended[0])}, so it is set aside for good."
     if left:
         return f"{left[0]} is missing: it is among the {width} best once {longest} ids are written, and belongs in the result although it has not ended."
-    return (
-        f"{more[0]} should not be there: in some round it, or the hypothesis that it extends, is not among the {width} best of all continuations."
-        if more
-        else None
-    )
+    if more:
+        return f"{more[0]} should not be there: in some round it, or the hypothesis that it extends, is not among the {width} best of all continuations."
+    return None
 
 
 def first_broken(value, *given):

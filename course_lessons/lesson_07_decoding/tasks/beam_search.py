@@ -9,7 +9,7 @@ from course_lessons.lesson_07_decoding.tasks._beams import best, case, continued
 from course_utils.checks.task import Task
 
 task = Task(
-    "07.beam_search",
+    __name__,
     "several beginnings at a time",
     arguments=("step", "bos", "eos", "width", "longest"),
     result="hypotheses",
@@ -18,7 +18,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=40,
-    home=__name__,
 )
 
 

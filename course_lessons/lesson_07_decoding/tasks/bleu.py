@@ -6,20 +6,18 @@ from statistics import fmean
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 ORDERS = (1, 2, 3, 4)
 
 task = Task(
-    "07.bleu",
+    __name__,
     "what translations and references have in common",
     arguments=("hypotheses", "references"),
     result="score",
     difficulty=4,
     importance=4,
     minutes=30,
-    home=__name__,
 )
 
 
@@ -80,11 +78,9 @@ def _(draw):
 @task.property
 def it_is_a_percentage(case, value):
     """From 0 to 100."""
-    return (
-        f"BLEU is a number from 0 to 100; for the input “{case.name}” yours is {value:.4g}."
-        if value < -1e-6 or value > 100.001
-        else None
-    )
+    if value < -1e-6 or value > 100.001:
+        return f"BLEU is a number from 0 to 100; for the input “{case.name}” yours is {value:.4g}."
+    return None
 
 
 @task.property
@@ -103,11 +99,9 @@ def nothing_is_zero(case, value):
     """No match of some order: 0."""
     hypotheses, references = case.args
     missing = next((n for n in ORDERS if not _matches(hypotheses, references)[n - 1]), None)
-    return (
-        f"No run of {missing} words occurs in both a hypothesis and its reference, so the score is 0; yours is {value:.4g}."
-        if missing and value > 1e-6
-        else None
-    )
+    if missing and value > 1e-6:
+        return f"No run of {missing} words occurs in both a hypothesis and its reference, so the score is 0; yours is {value:.4g}."
+    return None
 
 
 @task.property
@@ -137,10 +131,6 @@ def _totals(hypotheses):
     return torch.tensor([sum(_grams(words, n).total() for words in hypotheses) for n in ORDERS]).double()
 
 
-def _precisions(matches, totals):
-    return matches / totals.clamp(min=1)
-
-
 def _quotient(hypotheses, references):
     return _length(references) / _length(hypotheses) if any(hypotheses) else inf
 
@@ -153,7 +143,7 @@ def _length(sentences):
 def _(hypotheses, references):
     matches = yield "the numbers of n-grams that match", _matches, hypotheses, references
     totals = yield "the hypotheses' n-grams", _totals, hypotheses
-    precisions = yield "the precisions", _precisions, matches, totals
+    precisions = yield "the precisions", lambda matches, totals: matches / totals.clamp(min=1), matches, totals
     mean = yield "the geometric mean", lambda p: float(p.prod()) ** (1 / len(p)), precisions
     quotient = yield "the quotient of the lengths", _quotient, hypotheses, references
     brevity = yield "the brevity penalty", lambda quotient: exp(min(0, 1 - quotient)), quotient

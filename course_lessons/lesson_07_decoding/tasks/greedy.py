@@ -4,11 +4,10 @@ from operator import eq
 
 from course_lessons.lesson_07_decoding.tasks import _steps as decoders
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 task = Task(
-    "07.greedy",
+    __name__,
     "the most probable word, one at a time",
     arguments=("step", "bos", "eos", "longest"),
     result="ids",
@@ -17,7 +16,6 @@ task = Task(
     difficulty=2,
     importance=5,
     minutes=15,
-    home=__name__,
 )
 
 

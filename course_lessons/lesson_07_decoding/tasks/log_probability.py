@@ -5,35 +5,29 @@ import torch
 from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "07.log_probability",
+    __name__,
     "how probable a translation is",
     arguments=("logits T×V", "target T"),
     result="log_probability",
     difficulty=2,
     importance=5,
     minutes=10,
-    home=__name__,
     gradient_optional=True,  # neither the prompt nor the lesson speaks of a gradient
     partial=EDGE
     | SIDE_EFFECT
-    | {
-        "product_then_logarithm": (0.5, "right for a few words and logits of ordinary size."),
-    },
+    | {"product_then_logarithm": (0.5, "right for a few words and logits of ordinary size.")},
 )
 
 
 @task.property
 def a_probability_is_at_most_one(case, value):
     """Its logarithm is at most 0."""
-    return (
-        f"A probability is at most 1, so its logarithm is never above 0; yours is {value:.4g}."
-        if value > 1e-6
-        else None
-    )
+    if value > 1e-6:
+        return f"A probability is at most 1, so its logarithm is never above 0; yours is {value:.4g}."
+    return None
 
 
 def _target(draw, T, V):

@@ -3,18 +3,16 @@
 from math import log
 from operator import truediv
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "07.tipping_alpha",
+    __name__,
     "how large alpha must be",
     arguments=("short_log_p", "short_length", "long_log_p", "long_length"),
     result="alpha",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
 )
 
 
@@ -45,11 +43,9 @@ def not_found_by_steps(case, value):
 @task.property
 def never_below_0(case, value):
     """An alpha below 0 is not asked for."""
-    return (
-        f"Your alpha is {value:.4g}. It should not be below 0: the long translation already wins without a penalty, so the smallest alpha from 0 on is 0."
-        if value < 0
-        else None
-    )
+    if value < 0:
+        return f"Your alpha is {value:.4g}. It should not be below 0: the long translation already wins without a penalty, so the smallest alpha from 0 on is 0."
+    return None
 
 
 @task.cases

@@ -7,18 +7,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.attend_to_past",
+    __name__,
     "attention to earlier decoder states",
     arguments=("states B×T×D",),
     result="contexts B×T×D",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -34,11 +32,9 @@ def first_is_zeros(case, value):
 def second_is_the_first(case, value):
     """Whoever sees one state alone gives it all weight."""
     states = case.args[0]
-    return (
-        "The second state sees only the first, so its context is the first state itself, whatever the scores are; yours is not. Which states does it see, and do its weights sum to 1?"
-        if states.shape[1] > 1 and (value[:, 1] - states[:, 0]).abs().max() > 1e-4 * (1 + states.abs().max())
-        else None
-    )
+    if states.shape[1] > 1 and (value[:, 1] - states[:, 0]).abs().max() > 1e-4 * (1 + states.abs().max()):
+        return "The second state sees only the first, so its context is the first state itself, whatever the scores are; yours is not. Which states does it see, and do its weights sum to 1?"
+    return None
 
 
 @task.cases

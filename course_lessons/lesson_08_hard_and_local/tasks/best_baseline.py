@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.best_baseline",
+    __name__,
     "the best baseline",
     arguments=("probabilities S", "rewards S"),
     result="baseline",
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

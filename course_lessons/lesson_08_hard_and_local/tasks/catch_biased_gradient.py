@@ -5,13 +5,7 @@ from itertools import product
 
 import torch
 
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each
 from course_utils.checks.compare import describe
 from course_utils.checks.task import Task
 
@@ -51,11 +45,6 @@ own_mean = _plain(lambda earned, p, rewards: earned - earned.mean())
 def _others(earned):
     """The sum of what the other draws have earned, for each draw."""
     return earned.sum() - earned
-
-
-def right_exact(logits, rewards, uniform):
-    """The true gradient: it needs no draw."""
-    return _true(logits.softmax(0), rewards)
 
 
 def _true(p, rewards):
@@ -104,7 +93,7 @@ RIGHT = {
     right_corrected: "a correct estimator with a factor that compensates for its baseline",
     _plain(lambda earned, p, rewards: earned - p @ rewards): "a correct estimator whose baseline is the expected reward",
     _plain(lambda earned, p, rewards: earned - rewards.mean()): "a correct estimator whose baseline is the mean over the positions",
-    right_exact: "a correct estimator that adds up over all positions and needs no draw",
+    lambda logits, rewards, uniform: _true(logits.softmax(0), rewards): "a correct estimator that adds up over all positions and needs no draw",
     right_by_autograd: "a correct estimator written with backward, in float64: where a uniform number equals a cumulative probability, rounding may pick another position",
 }  # fmt: skip
 
@@ -147,7 +136,7 @@ def _problem(logits, rewards, uniform):
 
 
 task = Task(
-    "08.catch_biased_gradient",
+    __name__,
     "a test that finds biased gradients",
     arguments=("estimator",),
     result="verdict",
@@ -155,7 +144,6 @@ task = Task(
     difficulty=5,
     importance=4,
     minutes=40,
-    home=__name__,
 )
 
 
@@ -200,7 +188,7 @@ def _test(
         return raising
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 _mistaken("finite_only", compare=lambda came, right: came.shape == right.shape and bool(came.isfinite().all()))
 _mistaken("errors_pass", raising=True)
 _mistaken(
@@ -234,8 +222,4 @@ def true_in_each_call(estimator):
 LEFT_OUT = ("odd", "places", "unequal", "shifted", "range")  # what a test may leave out
 
 
-def _without(parts):
-    return lambda estimator: _test(estimator, **dict.fromkeys(parts, False))
-
-
-tests_without(task, LEFT_OUT, _without, 3)
+_mistaken.without(LEFT_OUT, 3, lambda parts: dict.fromkeys(parts, False))

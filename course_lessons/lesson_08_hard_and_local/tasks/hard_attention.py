@@ -6,11 +6,10 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.hard_attention",
+    __name__,
     "one position, picked at random",
     arguments=("weights B×S", "values B×S×E", "uniform B"),
     result=("picked B×E", "log_probability B"),
@@ -18,7 +17,6 @@ task = Task(
     importance=5,
     minutes=30,
     gradient_not_asked=("uniform",),
-    home=__name__,
     partial=USUAL
     | {
         "none_reached_first": (0.75, "right where some cumulative weight exceeds the uniform number."),
@@ -32,22 +30,18 @@ task = Task(
 def a_probability_is_at_most_one(case, value):
     """Its logarithm is at most 0."""
     most = value[1].max()
-    return (
-        f"A probability is at most 1, so its logarithm is never above 0; one of yours is {most:.4g}."
-        if most > 1e-6
-        else None
-    )
+    if most > 1e-6:
+        return f"A probability is at most 1, so its logarithm is never above 0; one of yours is {most:.4g}."
+    return None
 
 
 @task.property
 def picked_is_one_of_the_values(case, value):
     """What is picked is among the values of its row, as it is."""
     apart = (case.args[1].double() - value[0].double()[:, None]).abs().amax(-1).amin(-1)
-    return (
-        "What you return is not one of the values in its row. Return one of them as it is, neither mixed with the others nor multiplied by its weight."
-        if apart.max() > 1e-4
-        else None
-    )
+    if apart.max() > 1e-4:
+        return "What you return is not one of the values in its row. Return one of them as it is, neither mixed with the others nor multiplied by its weight."
+    return None
 
 
 @task.property

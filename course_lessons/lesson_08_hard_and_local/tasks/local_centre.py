@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.local_centre",
+    __name__,
     "where to look",
     arguments=("state B×H", "weight A×H", "v A", "length B"),
     result="centre B",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -8,18 +8,16 @@ from course_lessons.shared.padding import words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.local_weights",
+    __name__,
     "weights in a window around a centre",
     arguments=("scores B×S", "centre B", "window", "mask B×S"),
     result="weights B×S",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=USUAL
     | {
         "empty_row_nan": (0.5, "right where some position is within reach."),
@@ -45,22 +43,18 @@ def nothing_out_of_reach(case, value):
     if (value[~mask].abs() > 1e-6).any():
         return f"For the input “{case.name}” one of your weights where the mask is False is {value[~mask].abs().max():.4g}; it should be 0."
     far = value[~_near(*case.args)].abs()
-    return (
-        f"For the input “{case.name}” a position further from the centre than the window, {window}, has the weight {far.max():.4g}; it should be 0."
-        if (far > 1e-6).any()
-        else None
-    )
+    if (far > 1e-6).any():
+        return f"For the input “{case.name}” a position further from the centre than the window, {window}, has the weight {far.max():.4g}; it should be 0."
+    return None
 
 
 @task.property
 def never_more_than_the_softmax(case, value):
     """The Gaussian is 1 at most."""
     most = value.sum(1).max()
-    return (
-        f"The weights of a row should sum to at most 1, since the Gaussian can only reduce them; for the input “{case.name}” the weights of one row sum to {most:.4g}."
-        if most > 1 + 1e-4
-        else None
-    )
+    if most > 1 + 1e-4:
+        return f"The weights of a row should sum to at most 1, since the Gaussian can only reduce them; for the input “{case.name}” the weights of one row sum to {most:.4g}."
+    return None
 
 
 @task.property
@@ -70,26 +64,22 @@ def factor_is_the_gaussian(case, value):
         arg.double() if torch.is_tensor(arg) and arg.is_floating_point() else arg for arg in case.args
     )
     near = _near(scores, centre, window, mask)
-    shares = _softmax(scores, near)
+    shares = scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
     row, place = divmod(int(torch.where(near, shares, 0.0).argmax()), mask.shape[1])
     factor, distance = value[row, place].item() / shares[row, place].item(), abs(place - centre[row].item())
     right = 2.718281828459045 ** (-2 * (distance / window) ** 2)
-    return (
-        f"For the input “{case.name}” position {place} of row {row} is {distance:.4g} away from the centre, and its share of the softmax over the window is {shares[row, place]:.4g}. The Gaussian there is {right:.4g}, and your weight is {factor:.4g} times the share."
-        if abs(factor - right) > 1e-3
-        else None
-    )
+    if abs(factor - right) > 1e-3:
+        return f"For the input “{case.name}” position {place} of row {row} is {distance:.4g} away from the centre, and its share of the softmax over the window is {shares[row, place]:.4g}. The Gaussian there is {right:.4g}, and your weight is {factor:.4g} times the share."
+    return None
 
 
 @task.property
 def nothing_in_reach_gives_zeros(case, value):
     """A sum over no position is 0."""
     empty = ~_near(*case.args).any(1) & case.args[0].isfinite().all()
-    return (
-        f"For the input “{case.name}” no position of row {int(empty.int().argmax())} is within reach, and 0/0 is NaN. {EMPTY}"
-        if value[empty].isnan().any()
-        else None
-    )
+    if value[empty].isnan().any():
+        return f"For the input “{case.name}” no position of row {int(empty.int().argmax())} is within reach, and 0/0 is NaN. If no position is within reach, return zeros."
+    return None
 
 
 def _centre(draw, B, S):
@@ -154,12 +144,3 @@ def _(scores, centre, window, mask):
     gaussian = yield "the Gaussian", torch.exp, exponent
     weights = yield "the weights", mul, shares, gaussian
     return weights
-
-
-def _softmax(scores, near):
-    return scores.masked_fill(~near, -torch.inf).softmax(-1).masked_fill(~near, 0.0)
-
-
-# The softmax
-
-EMPTY = "If no position is within reach, return zeros."

@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "08.reinforce_loss",
+    __name__,
     "the loss that teaches hard attention",
     arguments=("log_probability B", "reward B", "baseline B"),
     result="loss",
     difficulty=2,
     importance=5,
     minutes=10,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -29,14 +27,12 @@ def not_divided_by_the_spread(case, value):
     advantage = reward - baseline
     right = -(advantage * log_probability).mean()
     spreads = [advantage.std(correction=n).item() for n in (0, 1)] if len(reward) > 4 else []
-    return (
-        f"For the input “{case.name}” your loss is the right one divided by the standard deviation of reward minus baseline. That is sometimes done, but it gives a different gradient, and for a single pick this standard deviation is 0 or NaN. Use the "
-        "differences as they are."
-        if any(
-            abs(spread - 1) > 0.01 < abs(right) and abs(value.item() * spread / right - 1) < 1e-4 for spread in spreads
+    if any(abs(spread - 1) > 0.01 < abs(right) and abs(value.item() * spread / right - 1) < 1e-4 for spread in spreads):
+        return (
+            f"For the input “{case.name}” your loss is the right one divided by the standard deviation of reward minus baseline. That is sometimes done, but it gives a different gradient, and for a single pick this standard deviation is 0 or NaN. Use the "
+            "differences as they are."
         )
-        else None
-    )
+    return None
 
 
 def _inputs(draw, B):

@@ -3,21 +3,19 @@
 from math import ceil, log, log2, log10  # noqa: F401 - the mistakes in layer_cost.md compute with them
 from operator import add, mul
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 KINDS = ("self", "recurrent", "convolution", "restricted")
 EXACT = (0.5, "right, except for the longest path of a convolution where n is an exact power of k.")
 
 task = Task(
-    "09.layer_cost",
+    __name__,
     "what a layer costs",
     arguments=("kind", "n", "d", "k", "radius"),
     result=("multiplications", "steps", "path"),
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
     partial={
         "logarithm_in_floats": EXACT,
         "logarithm_to_base_2_in_floats": EXACT,
@@ -60,11 +58,9 @@ def a_path_is_long_enough_and_no_longer(case, value):
         sees = f"{path} times {radius} is less than the {n - 1} positions from the first word to the last"
     if reach(path) < needed:
         return f"Your longest path is {path}, and {path} layers do not suffice: {sees}."
-    return (
-        f"Your longest path is {path}. For {n} words {path - 1} would already suffice."
-        if reach(path - 1) >= needed
-        else None
-    )
+    if reach(path - 1) >= needed:
+        return f"Your longest path is {path}. For {n} words {path - 1} would already suffice."
+    return None
 
 
 MEANT = {
@@ -79,11 +75,9 @@ MEANT = {
 def what_is_multiplied(case, value):
     """The number of multiplications."""
     kind, n, d, k, radius = case.args
-    return (
-        f'In a layer of the kind "{kind}", {MEANT[kind]}. Count that for n = {n}, d = {d}, k = {k} and radius = {radius}; you say {value[0]}.'
-        if value[0] != task.oracle_function(*case.args)[0]
-        else None
-    )
+    if value[0] != task.oracle_function(*case.args)[0]:
+        return f'In a layer of the kind "{kind}", {MEANT[kind]}. Count that for n = {n}, d = {d}, k = {k} and radius = {radius}; you say {value[0]}.'
+    return None
 
 
 @task.cases

@@ -8,18 +8,16 @@ import torch
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import outside_the_values
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "09.restricted_self_attention",
+    __name__,
     "restricted self-attention with hubs",
     arguments=("query B×T×D", "key B×T×D", "value B×T×E", "radius", "hub B×T"),
     result="context B×T×E",
     difficulty=3,
     importance=3,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -29,22 +27,15 @@ def _distance(T):
     return (position[:, None] - position).abs()
 
 
-def _open(near, hub):
-    """What each position sees, B×T×T: what is near, all if it is a hub, and every hub."""
-    return near | hub[:, :, None] | hub[:, None, :]
-
-
 @task.property
 def contexts_lie_between_the_values_in_reach(case, value):
     """A weighted sum whose weights are not negative and sum to 1 lies between the smallest and the largest value."""
     values, radius, hub = case.args[2:]
-    seen = _open(_distance(values.shape[1]) <= radius, hub)
+    seen = (_distance(values.shape[1]) <= radius) | hub[:, :, None] | hub[:, None, :]
     outside = outside_the_values(value, values, seen).any(2).any(0).nonzero()[:, 0].tolist()
-    return (
-        f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor connected by a hub?"
-        if outside
-        else None
-    )
+    if outside:
+        return f"A context should lie between the smallest and the largest of the values that its position sees; one of yours at position {outside[0]} lies outside. Are the weights of each position at least 0, do they sum to 1, and are they 0 for what is neither at most {radius} away nor connected by a hub?"
+    return None
 
 
 def _inputs(draw, B, T, D, E, radius, hubs=0):

@@ -53,11 +53,6 @@ UNAWARE = {
 # Models that notice it
 
 
-def _places_far_out(x):
-    """Places are told apart from the seventh on."""
-    return attention(x + F.pad(PLACES[6 : max(len(x), 6)], (0, 0, min(len(x), 6), 0)))
-
-
 def _both_neighbours(x):
     """A convolution that takes the left and the right neighbour alike: where the order is reversed, it does not notice."""
     padded = F.pad(x, (0, 0, 1, 1))
@@ -75,7 +70,7 @@ AWARE = {
     causal_convolution: "a model that notices the order: a convolution",
     recurrent: "a model that notices the order: a recurrent network",
     lambda x: each_by_itself(x) + x[0]: "a model that notices the order: the first row counts more",
-    _places_far_out: "a model that notices the order only in long sequences, from eight rows on",
+    lambda x: attention(x + F.pad(PLACES[6:max(len(x), 6)], (0, 0, min(len(x), 6), 0))): "a model that notices the order only in long sequences, from eight rows on",
     lambda x: x[x[:, 0].argsort()]: "a model that notices the order: its output is sorted, and does not move along with the rows",
     running_mean: "a model that notices the order: a running mean",
     lambda x: each_by_itself(x) + x[-1] / 2: "a model that notices the order: the last row counts more",
@@ -91,7 +86,7 @@ AWARE = {
 }  # fmt: skip
 
 task = Task(
-    "09.sees_order",
+    __name__,
     "a test that finds models which notice order",
     arguments=("model",),
     result="verdict",
@@ -100,7 +95,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

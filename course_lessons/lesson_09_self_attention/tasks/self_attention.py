@@ -8,18 +8,16 @@ import torch
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import outside_the_values
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "09.self_attention",
+    __name__,
     "self-attention, scaled and safe",
     arguments=("x B×T×D", "weight_q D×d", "weight_k D×d", "weight_v D×E", "mask B×T×T"),
     result="context B×T×E",
     difficulty=3,
     importance=5,
     minutes=25,
-    home=__name__,
     partial=USUAL
     | {
         "empty_row_nan": (0.5, "right for every word that may attend to something."),
@@ -36,11 +34,9 @@ def contexts_lie_between_the_values(case, value):
         return None
     allowed = torch.ones(1, 1, 1, dtype=torch.bool) if mask is None else mask
     outside = outside_the_values(value, x.double() @ weight_v.double(), allowed) & allowed.any(2)[..., None]
-    return (
-        "Each entry of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
-        if outside.any()
-        else None
-    )
+    if outside.any():
+        return "Each entry of a context should lie between the smallest and the largest of the values that its word may attend to; one of yours lies outside. Are the weights of each word at least 0, do they sum to 1, and are they 0 where the mask is False?"
+    return None
 
 
 @task.property
@@ -48,11 +44,9 @@ def nothing_to_attend_gives_zeros(case, value):
     """A word that may attend to nothing has a context of zeros."""
     mask = case.args[4]
     empty = None if mask is None else value[~mask.any(2)]
-    return (
-        f"A word with nothing to attend to should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
-        if empty is not None and empty.numel() and empty.abs().max() > 1e-6
-        else None
-    )
+    if empty is not None and empty.numel() and empty.abs().max() > 1e-6:
+        return f"A word with nothing to attend to should have a context of zeros; one of yours contains {empty.flatten()[empty.abs().argmax()]:.4g}."
+    return None
 
 
 def _inputs(draw, B, T, D, d, E, mask):
@@ -65,11 +59,6 @@ def _with_padding(draw, B, T):
     real = draw.mask(B, T)
     both = real[:, :, None] & real[:, None, :]
     return both & (draw.mask(B, T, T) | torch.eye(T, dtype=torch.bool)), ~real
-
-
-def _not_used(mask):
-    """True at padding, B×T: positions that attend to nothing and that nothing attends to."""
-    return ~(mask.any(1) | mask.any(2))
 
 
 @task.cases
@@ -113,7 +102,7 @@ def _(draw):
 @task.steps
 def _(x, weight_q, weight_k, weight_v, mask=None):
     if mask is not None:
-        empty = lambda x, mask: x.masked_fill(_not_used(mask)[..., None], 0.0)  # noqa: E731
+        empty = lambda x, mask: x.masked_fill((~(mask.any(1) | mask.any(2)))[..., None], 0.0)  # noqa: E731
         x = yield "the words without padding", empty, x, mask
     query = yield "the queries", matmul, x, weight_q
     key = yield "the keys", matmul, x, weight_k

@@ -6,15 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_10_multi_head_attention.tasks.multi_head_attention import task as multi_head_attention
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    finite,
-    mistakes_of_comparing,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, finite, one_case_each
 from course_utils.checks.task import Task
 from course_utils.models import minimal
 
@@ -86,10 +78,6 @@ def mask_altered(query, key, value, in_weight, in_bias, out_weight, out_bias, he
     return output
 
 
-def _in_half_precision(scores):
-    return scores.softmax(-1).bfloat16().to(scores.dtype)
-
-
 def _with_dropout(scores):
     """Half of the weights are dropped, the same ones each time."""
     kept = torch.rand(scores.shape, generator=torch.Generator().manual_seed(4)) < 0.5
@@ -121,7 +109,7 @@ WRONG = {
     wrong("divided_by_root_of_D"): "an incorrect one: it divides scores by √D instead of √d",
     wrong("softmax_over_queries"): "an incorrect one: its softmax runs over the queries instead of the keys",
     multi_head_attention.variant(
-        {"the softmax": _in_half_precision}
+        {"the softmax": lambda scores: scores.softmax(-1).bfloat16().to(scores.dtype)}
     ): "an incorrect one: its weights have three digits only",
     multi_head_attention.variant(
         {"the softmax": _with_dropout}
@@ -188,18 +176,15 @@ def _shape(sizes):
     return "×".join(map(str, sizes))
 
 
-CANDIDATES = asking(_problem, (*RIGHT, *WRONG, *RARE))
-
 task = Task(
-    "10.catch_wrong_heads",
+    __name__,
     "a test that tells correct multi-head attention from incorrect",
     arguments=("candidate",),
     result="verdict",
-    candidates=CANDIDATES,
+    candidates=asking(_problem, (*RIGHT, *WRONG, *RARE)),
     difficulty=4,
     importance=4,
     minutes=30,
-    home=__name__,
     offers=("models.minimal.multi_head_attention",),
 )
 
@@ -244,16 +229,13 @@ def _test(
     """A test like the solution's, in which things may be left out."""
     given = _numbers(*dims, float(biases), identity, self_attention, empty)
     calls = [(*given[:-1], each) for each in [*([given[-1]] if mask else []), *([None] if none else [])]]
-    try:
-        return all(compare(minimal.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
-    except Exception:
-        return False
+    return all(compare(minimal.multi_head_attention(*args), candidate(*_copied(args))) for args in calls)
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 
-mistakes_of_comparing(_mistaken, 0.02, lambda compare: {"compare": compare})
+_mistaken.by_comparing(0.02, lambda compare: {"compare": compare})
 _mistaken("runs_at_all", compare=finite)
 _mistaken("never_a_mask", mask=False)
 _mistaken("heads_of_width_1", dims=(2, 3, 5, 3, 1))
@@ -266,8 +248,7 @@ LEFT_OUT = ("heads", "biases", "batch", "lengths", "empty", "none")  # what a te
 
 def _without(parts):
     dims = (1 if "batch" in parts else 2, 5 if "lengths" in parts else 3, 5, *((1, 6) if "heads" in parts else (3, 2)))
-    rest = {part: False for part in parts if part in ("biases", "empty", "none")}
-    return lambda candidate: _test(candidate, dims, **rest)
+    return {"dims": dims, **{part: False for part in parts if part in ("biases", "empty", "none")}}
 
 
-tests_without(task, LEFT_OUT, _without, 2)
+_mistaken.without(LEFT_OUT, 2, _without)

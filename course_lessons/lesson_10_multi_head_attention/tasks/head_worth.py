@@ -36,7 +36,7 @@ def _asked(function):
 
 
 task = Task(
-    "10.head_worth",
+    __name__,
     "what a head is worth when it alone is missing",
     arguments=("score", "heads"),
     result="worth H",
@@ -45,7 +45,6 @@ task = Task(
     difficulty=2,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

@@ -1,18 +1,16 @@
 """Task 10.merge_heads: what each head adds to the output, where the heads would be put side by side and projected."""
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "10.merge_heads",
+    __name__,
     "what each head adds to the output",
     arguments=("x B×H×T×d", "out_weight D×D"),
     result="shares B×H×T×D",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 

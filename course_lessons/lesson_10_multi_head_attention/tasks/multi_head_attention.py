@@ -10,11 +10,10 @@ import torch.nn.functional as F
 from course_lessons.shared.head_projections import joining, projecting
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "10.multi_head_attention",
+    __name__,
     "several heads, as PyTorch has them",
     arguments=(
         "query B×T×D",
@@ -31,7 +30,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=40,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -1,18 +1,16 @@
 """Task 10.split_heads: queries, keys and values are read out of vectors that hold them head by head."""
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "10.split_heads",
+    __name__,
     "queries, keys and values from another library's layout",
     arguments=("qkv B×T×3·D", "heads"),
     result="parts 3×B×H×T×d",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

@@ -118,7 +118,7 @@ RARE = {
 
 
 task = Task(
-    "11.catch_order_blind",
+    __name__,
     "a test that finds models blind to order",
     arguments=("model",),
     result="verdict",
@@ -127,7 +127,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 

@@ -7,7 +7,7 @@ from math import sin
 
 import torch
 
-from course_lessons.shared.candidate_tests import asking, mistakes_of_tests, one_case_each
+from course_lessons.shared.candidate_tests import MistakenTests, asking, one_case_each
 from course_utils.checks.task import Task
 from course_utils.models.minimal import sinusoidal_positions
 
@@ -95,7 +95,7 @@ def _in_float32(query, key, p, s):
 
 
 task = Task(
-    "11.relative_only",
+    __name__,
     "scores that depend only on distance",
     arguments=("score",),
     result="verdict",
@@ -106,7 +106,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 one_case_each(task, RELATIVE, ABSOLUTE)
@@ -132,7 +131,7 @@ def _test(
     return True
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 _mistaken("within_training", positions=(0, 30), moves=range(1, 30))
 _mistaken("beyond_training_alone", positions=(64, 300))
 _mistaken("multiples_of_32", moves=range(32, 321, 32))

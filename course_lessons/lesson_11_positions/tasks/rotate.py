@@ -7,18 +7,16 @@ import torch
 from course_lessons.lesson_11_positions.tasks._angles import frequencies
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "11.rotate",
+    __name__,
     "rotary positions with pairs across halves",
     arguments=("x B×T×D", "start"),
     result="turned B×T×D",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -77,10 +75,6 @@ def _(draw):
     yield Case("200 words of width 64", (draw.numbers(1, 200, 64), 1), edge=True)
 
 
-def _side_by_side(first, second):
-    return torch.cat([first, second], -1)
-
-
 @task.steps
 def _(x, start):
     positions = yield "the positions", add, start, torch.arange(x.shape[1]).double()[:, None]
@@ -95,5 +89,5 @@ def _(x, start):
     b_cos = yield "b cos", mul, b, cosines
     first = yield "the new a", sub, a_cos, b_sin
     second = yield "the new b", add, a_sin, b_cos
-    turned = yield "the new halves, side by side", _side_by_side, first, second
+    turned = yield "the new halves, side by side", lambda first, second: torch.cat([first, second], -1), first, second
     return turned

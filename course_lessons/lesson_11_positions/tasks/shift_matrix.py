@@ -8,18 +8,16 @@ import torch
 from course_lessons.lesson_11_positions.tasks._angles import BASE, frequencies, interleaved
 from course_lessons.shared.partial_credit import EDGE
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "11.shift_matrix",
+    __name__,
     "the query matrix of a head that looks back",
     arguments=("words", "width", "back", "peak"),
     result="matrix (words+width)×width",
     difficulty=4,
     importance=3,
     minutes=25,
-    home=__name__,
     partial=EDGE,
 )
 

@@ -8,11 +8,10 @@ import torch
 from course_lessons.lesson_11_positions.tasks._angles import interleaved
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "11.sinusoidal_positions",
+    __name__,
     "sinusoidal positions for times, from the shortest period to the longest",
     arguments=("times N", "width", "shortest", "longest"),
     result="positions N×width",
@@ -20,7 +19,6 @@ task = Task(
     importance=4,
     minutes=20,
     gradient_not_asked=("times",),
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

@@ -137,11 +137,6 @@ def source_alone(source, target):
     return (last @ READOUT.T).expand(*target.shape, V)
 
 
-def without_target_padding(source, target):
-    """The target's padding is hidden from its words, too."""
-    return causal(target) & (target != 0)[:, None]
-
-
 def sentence_by_sentence(source, target):
     """Each sentence by itself and without its padding."""
     rows = torch.zeros(*target.shape, V)
@@ -180,7 +175,7 @@ RIGHT = {
     POST: "a correct model: post-norm",
     transformer(source_places=learned, target_places=learned): "a correct model: learned positions",
     transformer(kind=torch.float64): "a correct model: in float64",
-    transformer(own=without_target_padding): "a correct model: it hides the target's padding as well as later words",
+    transformer(own=lambda source, target: causal(target) & (target != 0)[:, None]): "a correct model: it hides the target's padding as well as later words",
     transformer(ending=free_at_padding): "a correct model: its logits are NaN at the target's padding, where they may be anything",
     transformer(ending=nothing_at_padding): "a correct model: its logits at the target's padding depend on how much of it there is, and there they may be anything",
     transformer(memory=mean_less_padding): "a correct model: it subtracts padding from the sum over all positions, so padding changes only its last digits",

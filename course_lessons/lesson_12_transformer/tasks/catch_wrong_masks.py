@@ -3,14 +3,7 @@
 import torch
 
 from course_lessons.lesson_12_transformer.tasks._translators import RARE, RIGHT, WRONG, V
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_comparing,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each
 from course_utils.checks.task import Task
 
 WORDS = 5  # ids from 1 to 5 are words in every model
@@ -39,7 +32,7 @@ def _problem_of(ids, name):
 
 
 task = Task(
-    "12.catch_wrong_masks",
+    __name__,
     "a test that finds what padding, the batch and later words change",
     arguments=("model",),
     result="verdict",
@@ -47,7 +40,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 
@@ -97,22 +89,19 @@ def _test(
         pairs.append(lambda: (torch.cat([model(s[None], t[None]) for s, t in zip(source, target, strict=True)]), kept))
     if "later" not in left_out:
         pairs += [lambda t=t: (model(source, change(target, t, draw)), kept & shown(T, t)) for t in places(T - 1)]
-    try:
-        before = model(source, target)
-        for pair in pairs:
-            after, compared = pair()
-            if after.shape != before.shape or not same(before[compared], after[compared]):
-                return False
-        return True
-    except Exception:
-        return False
+    before = model(source, target)
+    for pair in pairs:
+        after, compared = pair()
+        if after.shape != before.shape or not same(before[compared], after[compared]):
+            return False
+    return True
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 
 _mistaken("runs_at_all", same=lambda a, b: True)
-mistakes_of_comparing(_mistaken, 0.3)
+_mistaken.by_comparing(0.3)
 _mistaken("padding_compared", at=lambda target: torch.ones_like(target, dtype=torch.bool))
 _mistaken("first_place_of_each_sentence", at=lambda target: (torch.arange(target.shape[1]) == 0).expand(target.shape))
 _mistaken("same_lengths", lengths=((5, 5, 5), (4, 4, 4)))
@@ -129,4 +118,4 @@ _mistaken("behind_one_place", places=lambda count: range(count - 1, count))
 
 LEFT_OUT = ("source", "target", "batch", "later")  # what a test may leave out
 
-tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, left_out=parts), 2)
+_mistaken.without(LEFT_OUT, 2, lambda parts: {"left_out": parts})

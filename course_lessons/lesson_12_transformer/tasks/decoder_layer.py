@@ -9,11 +9,10 @@ from course_lessons.shared.partial_credit import EDGE
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.transformer_layers import attention, in_precision, silenced
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "12.decoder_layer",
+    __name__,
     "a decoder layer, as in PyTorch",
     arguments=("sizes", "weights", "x B×T×D", "memory B×S×D", "memory_mask B×S"),
     result="y B×T×D",
@@ -21,7 +20,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=35,
-    home=__name__,
     partial=EDGE | {},
 )
 

@@ -12,11 +12,10 @@ from course_lessons.shared.partial_credit import EDGE
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.transformer_layers import attention, in_precision, silenced
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "12.encoder_layer",
+    __name__,
     "an encoder layer, as in PyTorch",
     arguments=("sizes", "weights", "x B×S×D", "mask B×S"),
     result="y B×S×D",
@@ -24,7 +23,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=30,
-    home=__name__,
     partial=EDGE | {},
 )
 

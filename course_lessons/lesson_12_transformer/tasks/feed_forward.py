@@ -5,18 +5,16 @@ from operator import add, matmul
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "12.feed_forward",
+    __name__,
     "two layers applied to each word separately",
     arguments=("x B×T×D", "weight_1 F×D", "bias_1 F", "weight_2 D×F", "bias_2 D"),
     result="y B×T×D",
     difficulty=1,
     importance=4,
     minutes=10,
-    home=__name__,
 )
 
 

@@ -5,18 +5,16 @@ from operator import add, mul, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "12.layer_norm",
+    __name__,
     "each vector with mean 0 and variance 1",
     arguments=("x …×D", "gain D", "bias D", "eps"),
     result="y …×D",
     difficulty=2,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -29,11 +27,9 @@ def the_bias_is_the_centre(case, value):
         return None
     sums = ((value - bias) / gain).double().sum(-1)
     worst = sums.abs().max().item()
-    return (
-        f"Subtract the bias from each vector and divide by the gain: its entries should add up to 0, but one of yours adds up to {worst:.4g}."
-        if worst > 1e-2
-        else None
-    )
+    if worst > 1e-2:
+        return f"Subtract the bias from each vector and divide by the gain: its entries should add up to 0, but one of yours adds up to {worst:.4g}."
+    return None
 
 
 def _inputs(draw, shape, eps, dtype=torch.float32):

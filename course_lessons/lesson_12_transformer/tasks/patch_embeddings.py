@@ -3,18 +3,16 @@
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "12.patch_embeddings",
+    __name__,
     "an image as a sentence",
     arguments=("images B×C×Y×X", "weight D×C×P×P", "bias D", "summary D", "positions 1+N×D"),
     result="vectors B×1+N×D",
     difficulty=3,
     importance=3,
     minutes=20,
-    home=__name__,
 )
 
 

@@ -5,8 +5,7 @@ from operator import add
 import torch
 import torch.nn.functional as F
 
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 # What may be in a sub-layer: functions from B×T×D to B×T×D for any sizes, none of them linear but the first two.
 
@@ -42,7 +41,7 @@ NOTHING, BACKWARDS, BY_ITSELF, AMONG_WORDS = range(4)
 ORDERS = ("pre", "post", "late")
 
 task = Task(
-    "12.sublayer",
+    __name__,
     "a residual connection and a layer norm around a function",
     arguments=("x B×T×D", "function", "gain D", "bias D", "order"),
     result="y B×T×D",
@@ -51,7 +50,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
 )
 
 

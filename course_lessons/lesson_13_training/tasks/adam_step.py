@@ -5,18 +5,16 @@ from operator import add, mul, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "13.adam_step",
+    __name__,
     "a step of Adam to fix",
     arguments=("parameter …×D", "gradient …×D", "m …×D", "v …×D", "step", "rate", "beta1", "beta2", "eps"),
     result=("parameter …×D", "m …×D", "v …×D"),
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

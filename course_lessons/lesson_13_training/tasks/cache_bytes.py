@@ -3,18 +3,16 @@
 from operator import add, mul
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "13.cache_bytes",
+    __name__,
     "how large a cache is",
     arguments=("sentences", "layers", "width", "heads", "source", "written", "bytes_each"),
     result="bytes",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
 )
 
 

@@ -8,11 +8,10 @@ import torch
 from course_lessons.shared.head_projections import joining, projecting
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "13.cached_step",
+    __name__,
     "one new word, with keys and values cached",
     arguments=(
         "x B×1×D",
@@ -27,7 +26,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=25,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -9,18 +9,16 @@ import torch.nn.functional as F
 from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "13.label_smoothing_loss",
+    __name__,
     "how far a smoothed loss is from the lowest one",
     arguments=("logits B×T×V", "target B×T", "smoothing", "pad"),
     result="loss",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -3,29 +3,25 @@
 import math
 from operator import mul, truediv
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "13.learning_rate",
+    __name__,
     "a schedule to fix",
     arguments=("step", "steps", "warmup", "highest"),
     result="rate",
     difficulty=2,
     importance=4,
     minutes=15,
-    home=__name__,
 )
 
 
 @task.property
 def a_rate_is_above_zero(case, value):
     """Every step moves the weights."""
-    return (
-        f"Every step has a rate above 0, including the first and the last; yours is {value:.4g}."
-        if value <= 0
-        else None
-    )
+    if value <= 0:
+        return f"Every step has a rate above 0, including the first and the last; yours is {value:.4g}."
+    return None
 
 
 @task.property

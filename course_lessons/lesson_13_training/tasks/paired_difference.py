@@ -2,18 +2,16 @@
 
 from operator import truediv
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "13.paired_difference",
+    __name__,
     "what a change gains, seed by seed",
     arguments=("plain", "changed"),
     result=("mean", "verdict"),
     difficulty=2,
     importance=5,
     minutes=20,
-    home=__name__,
 )
 
 

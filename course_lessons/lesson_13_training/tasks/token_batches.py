@@ -3,20 +3,18 @@
 from operator import gt
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 UNCHECKED = (0.75, "correct if each sentence fits into a batch.")
 
 task = Task(
-    "13.token_batches",
+    __name__,
     "batches counted in tokens",
     arguments=("lengths", "limit"),
     result="batches",
     difficulty=2,
     importance=3,
     minutes=20,
-    home=__name__,
     partial=SIDE_EFFECT
     | {
         "too_long_alone": UNCHECKED,
@@ -41,11 +39,9 @@ def each_sentence_is_in_one_batch(case, value):
     if missing and all(0 <= i < n for i in found):
         return f"Sentence {missing[0]} is missing from the batches. Each sentence should be in one."
     twice = [i for i in found if found.count(i) > 1]
-    return (
-        f"Sentence {twice[0]} appears {found.count(twice[0])} times. Each sentence should be in one batch."
-        if twice
-        else None
-    )
+    if twice:
+        return f"Sentence {twice[0]} appears {found.count(twice[0])} times. Each sentence should be in one batch."
+    return None
 
 
 @task.property

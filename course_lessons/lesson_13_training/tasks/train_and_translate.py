@@ -5,8 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 PAD, BOS, EOS = 0, 1, 2
 ROOM = 1e-3  # for rounding
@@ -16,14 +15,13 @@ KEPT = "one that keeps its promises"
 SAME, LATER, EARLIER, OTHER_SOURCE, OTHER_ORDER = range(-5, 0)
 
 task = Task(
-    "13.train_and_translate",
+    __name__,
     "a translation model from an empty cell",
     arguments=("source B×S", "target B×T", "V", "steps", "new_source [N×S]", "new_target [N×T]"),
     result="losses and results",
     difficulty=5,
     importance=4,
     minutes=120,
-    home=__name__,
 )
 
 

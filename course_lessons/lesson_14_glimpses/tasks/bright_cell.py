@@ -5,18 +5,16 @@ from operator import add, mul, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "14.bright_cell",
+    __name__,
     "the location of a bright cell",
     arguments=("location 2", "row", "column", "k", "side"),
     result="location 2",
     difficulty=1,
     importance=4,
     minutes=5,
-    home=__name__,
     partial=SIDE_EFFECT,
 )
 

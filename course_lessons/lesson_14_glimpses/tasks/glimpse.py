@@ -7,19 +7,17 @@ import torch.nn.functional as F
 
 from course_lessons.lesson_14_glimpses.tasks._places import at_pixels, between_edges
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 from course_utils.models.glimpses import corner
 
 task = Task(
-    "14.glimpse",
+    __name__,
     "a sensor with three faults",
     arguments=("image B×Y×X", "location B×2", "size", "scales"),
     result="patches B×scales×size×size",
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
     offers=("models.glimpses.corner",),
     partial=USUAL,
 )

@@ -5,11 +5,10 @@ from operator import add, mul, sub
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "14.hybrid_loss",
+    __name__,
     "a loss with five faults",
     arguments=("logits B×V", "label B", "log_probability B×T", "reward B", "baseline B×T"),
     result="loss",
@@ -17,7 +16,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=25,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -6,11 +6,10 @@ from operator import add, matmul, mul, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "14.next_look",
+    __name__,
     "from one look to the next",
     arguments=(
         "features B×D",
@@ -26,7 +25,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=25,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -35,11 +33,9 @@ task = Task(
 def locations_lie_in_the_picture(case, value):
     """Both numbers lie from -1 to 1."""
     most = value[1].abs().max().item()
-    return (
-        f"Both coordinates of a location range from -1 to 1; one of yours is {most:.4g} away from 0."
-        if most > 1
-        else None
-    )
+    if most > 1:
+        return f"Both coordinates of a location range from -1 to 1; one of yours is {most:.4g} away from 0."
+    return None
 
 
 def _inputs(draw, B, D, std, dtype=torch.float32):

@@ -5,18 +5,16 @@ from operator import add, mul, sub, truediv
 import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "14.next_mean",
+    __name__,
     "where the mean will move",
     arguments=("mean 2", "location B×2", "std", "reward B", "baseline B", "rate"),
     result="mean 2",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

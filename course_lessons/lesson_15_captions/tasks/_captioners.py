@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 from course_lessons.shared.candidate_tests import with_nan
 from course_lessons.shared.fixed_weights import fixed
+from course_lessons.shared.padding import summed
 
 ANNOTATION, WORD, STATE, HIDDEN, FEATURES = 5, 3, 4, 6, 7  # widths
 MOST = 30  # captions, places and words in a call, at most
@@ -26,13 +27,9 @@ TELL_WORD, TELL_STATE, TELL_CONTEXT = (
 # Looks: a context B×E from state B×H and annotations B×L×E
 
 
-def _summed(weights, annotations):
-    return (weights[..., None] * annotations).sum(1)
-
-
 def _soft(state, annotations):
     scores = torch.tanh((state @ LOOK_S.T)[:, None] + annotations @ LOOK_A.T) @ V  # B L
-    return _summed(scores.softmax(1), annotations)
+    return summed(scores.softmax(1), annotations)
 
 
 def _gated(state, annotations):
@@ -41,7 +38,7 @@ def _gated(state, annotations):
 
 def _by_place(state, annotations):
     """Attention by location: the state alone decides how much each place counts."""
-    return _summed((state @ BY_PLACE[: annotations.shape[1]].T).softmax(1), annotations)
+    return summed((state @ BY_PLACE[: annotations.shape[1]].T).softmax(1), annotations)
 
 
 def _mean(state, annotations):
@@ -77,17 +74,13 @@ def _from_the_mean(annotations):
     return annotations.mean(1) @ FIRST.T
 
 
-def _step(word, state, context):
-    return torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T + context @ OF_CONTEXT.T)
-
-
 def _recurrent(annotations, words, look=_soft, begin=_zeros):
     """A state that goes from word to word, and a look with it before each."""
     state, features = begin(annotations), []
     for word in words.unbind(1):
         context = look(state, annotations)
         features.append(_features(word, state, context))
-        state = _step(word, state, context)
+        state = torch.tanh(word @ OF_WORD.T + state @ OF_STATE.T + context @ OF_CONTEXT.T)
     return torch.stack(features, 1)
 
 
@@ -170,18 +163,6 @@ def _hiding(seen):
     return change
 
 
-def _rows_seen(annotations):
-    return annotations * (torch.arange(len(annotations)) % 2 == 0)[:, None, None]
-
-
-def _all_rows_but_the_first(annotations):
-    return annotations * (torch.arange(len(annotations)) > 0)[:, None, None]
-
-
-def _computes_and_forgets(state, annotations):
-    return 0 * _soft(state, annotations)
-
-
 def _largest_weight_alone(annotations, words):
     """Hard attention by location, decided once by the first word: the other places have no effect."""
     place = (words[:, 0] @ OF_WORD.T @ BY_PLACE[: annotations.shape[1]].T).argmax(1)
@@ -217,18 +198,8 @@ def _careful_at_first(words):
     return words + _following(words) * (torch.arange(words.shape[1]) > 0)[:, None]
 
 
-def _careful_after_the_first(words):
-    """The following word is seen by the first step alone."""
-    return words + _following(words) * (torch.arange(words.shape[1]) == 0)[:, None]
-
-
 def _all_words_in_the_query(annotations, words):
     return _at_once(annotations, words, so_far=lambda words: words.mean(1, keepdim=True).expand_as(words))
-
-
-def _every_word_sees_every_word(words):
-    """Self-attention over the caption without a causal mask."""
-    return (words @ words.mT / 2).softmax(-1) @ words
 
 
 def _both_directions(annotations, words):
@@ -242,13 +213,9 @@ def _shares_over_the_steps(annotations, words):
     return words @ TELL_WORD.T + scores.softmax(1) @ annotations @ TELL_CONTEXT.T
 
 
-def _one_step_too_early(annotations, words):
-    return _recurrent(annotations, words).roll(-1, 1)
-
-
 WRONG = {
     _with(_nothing): "an incorrect captioner: it ignores the picture",
-    _with(_computes_and_forgets): "an incorrect captioner: it looks at the picture but uses nothing that it sees",
+    _with(lambda state, annotations: 0 * _soft(state, annotations)): "an incorrect captioner: it looks at the picture but uses nothing that it sees",
     _given(_hiding(lambda places, L: places < L - 1)): "an incorrect captioner: it is blind to the last annotation",
     _given(_hiding(lambda places, L: places > 0), _with(_mean)): "an incorrect captioner: it is blind to the first annotation",
     _given(_hiding(lambda places, L: places == 0)): "an incorrect captioner: it sees only the first annotation",
@@ -256,17 +223,17 @@ WRONG = {
     _largest_weight_alone: "an incorrect captioner: only the annotation with the largest weight has an effect",
     _given(lambda annotations: annotations.roll(1, 0)): "an incorrect captioner: each row looks at the previous row's picture",
     _given(lambda annotations: annotations[:1].expand_as(annotations)): "an incorrect captioner: all rows look at the first picture",
-    _given(_rows_seen): "an incorrect captioner: every other row is blind to its picture",
-    _given(_all_rows_but_the_first): "an incorrect captioner: the first row is blind to its picture",
+    _given(lambda annotations: annotations * (torch.arange(len(annotations)) % 2 == 0)[:, None, None]): "an incorrect captioner: every other row is blind to its picture",
+    _given(lambda annotations: annotations * (torch.arange(len(annotations)) > 0)[:, None, None]): "an incorrect captioner: the first row is blind to its picture",
     _places_taken_for_words: "an incorrect captioner: it fails unless there are as many words as annotations",
     _place_beside_each_word: "an incorrect captioner: it fails if there are more words than annotations",
     _reading(lambda words: words + _following(words)): "an incorrect captioner: each step sees the next word",
     _reading(lambda words: words + _following(words, 2)): "an incorrect captioner: each step sees the word after the next one",
     _reading(_one_row_careful): "an incorrect captioner: each step sees the next word, in every row but the first",
     _reading(_careful_at_first): "an incorrect captioner: every step but the first sees the next word",
-    _reading(_careful_after_the_first): "an incorrect captioner: only the first step sees the next word",
-    _one_step_too_early: "an incorrect captioner: its features come one step too early, so each knows the next word",
-    _reading(_every_word_sees_every_word): "an incorrect captioner: self-attention over the words without a causal mask",
+    _reading(lambda words: words + _following(words) * (torch.arange(words.shape[1]) == 0)[:, None]): "an incorrect captioner: only the first step sees the next word",
+    lambda annotations, words: _recurrent(annotations, words).roll(-1, 1): "an incorrect captioner: its features come one step too early, so each knows the next word",
+    _reading(lambda words: (words @ words.mT / 2).softmax(-1) @ words): "an incorrect captioner: self-attention over the words without a causal mask",
     _all_words_in_the_query: "an incorrect captioner: its query is computed from the mean of all words",
     _both_directions: "an incorrect captioner: it reads the words from both ends",
     _shares_over_the_steps: "an incorrect captioner: its softmax runs over the steps, so later words affect the weights",

@@ -6,14 +6,7 @@ from types import SimpleNamespace
 import torch
 
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, MOST, RARE, RIGHT, WORD, WRONG
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_tests,
-    one_case_each,
-    test_of,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each, test_of
 from course_utils.checks.task import Task
 
 LARGEST = 100  # of what a test gives
@@ -37,7 +30,7 @@ def _problem(annotations, words):
 
 
 task = Task(
-    "15.catch_blind_captioner",
+    __name__,
     "a test that catches blind captioners",
     arguments=("captioner",),
     result="verdict",
@@ -45,7 +38,6 @@ task = Task(
     difficulty=4,
     importance=3,
     minutes=30,
-    home=__name__,
 )
 
 
@@ -97,8 +89,7 @@ def _words_to_come_stay(on, seen=lambda t: (slice(None), slice(0, t)), same=equa
     return True
 
 
-_test = test_of(_trial, {"places": _annotations_move, "future": _words_to_come_stay})
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, test_of(_trial, {"places": _annotations_move, "future": _words_to_come_stay}))
 
 
 def _order_is_nothing(on):
@@ -163,4 +154,4 @@ _mistaken("order_has_no_effect", more=_order_is_nothing)
 
 
 LEFT_OUT = ("places", "future")  # what a test may leave out
-tests_without(task, LEFT_OUT, lambda parts: lambda captioner: _test(captioner, **dict.fromkeys(parts)), 1)
+_mistaken.without(LEFT_OUT, 1, dict.fromkeys)

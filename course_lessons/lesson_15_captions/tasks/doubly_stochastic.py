@@ -7,18 +7,16 @@ import torch
 from course_lessons.shared.padding import lengths_below, scattered, with_garbage, words_first
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "15.doubly_stochastic",
+    __name__,
     "every cell gets its share",
     arguments=("weights B×T×L", "mask B×T"),
     result="penalty",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=USUAL
     | {
         "empty_left_out": (0.75, "correct for captions that have a word."),
@@ -85,12 +83,7 @@ def _(weights, mask):
 
 @task.steps
 def _(weights, mask):
-    kept = yield (
-        "the weights of real words",
-        lambda w, mask: w.masked_fill(~mask[..., None], 0.0),
-        weights,
-        mask,
-    )
+    kept = yield ("the weights of real words", lambda w, mask: w.masked_fill(~mask[..., None], 0.0), weights, mask)
     total = yield "the total of each cell", lambda kept: kept.sum(1), kept
     missing = yield "1 minus the totals", sub, 1, total
     squared = yield "the squared gaps", torch.square, missing

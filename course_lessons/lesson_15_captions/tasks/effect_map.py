@@ -6,8 +6,7 @@ import torch
 
 from course_lessons.lesson_15_captions.tasks._captioners import ANNOTATION, FEATURES, RIGHT, WORD
 from course_lessons.shared.partial_credit import SIDE_EFFECT
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 LOOKED_INTO = {captioner: said.removeprefix("a correct captioner: ") for captioner, said in list(RIGHT.items())[:6]}
 
@@ -25,7 +24,7 @@ def _of_any_numbers(captioner):
 
 
 task = Task(
-    "15.effect_map",
+    __name__,
     "what a word depends on",
     arguments=("captioner", "annotations B×L×E", "words B×T×D", "wanted B×T", "empty L×E"),
     result="effects B×T×L",
@@ -34,7 +33,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=SIDE_EFFECT,
 )
 
@@ -49,22 +47,6 @@ def _(draw):
     yield Case("soft attention, as many cells as words", (Candidate(0), *same, draw.numbers(3, ANNOTATION)))
     one = draw.numbers(1, 1, ANNOTATION), draw.numbers(1, 1, WORD), draw.whole(0, FEATURES, 1, 1)
     yield Case("soft attention, a single cell and word", (Candidate(0), *one, draw.numbers(1, ANNOTATION)), edge=True)
-
-
-@task.oracle
-def _(captioner, annotations, words, wanted, empty):
-    (B, T), L = wanted.shape, len(empty)
-    effects = torch.zeros(B, T, L, dtype=annotations.dtype)
-    for b in range(B):
-        pictures = [
-            annotations[b],
-            *(torch.cat([annotations[b, :i], empty[i : i + 1], annotations[b, i + 1 :]]) for i in range(L)),
-        ]
-        logits = captioner(torch.stack(pictures), words[b].expand(L + 1, -1, -1))  # L+1 T V
-        for t in range(T):
-            log_p = logits[:, t, wanted[b, t]] - logits[:, t].logsumexp(-1)
-            effects[b, t] = log_p[0] - log_p[1:]
-    return effects
 
 
 @task.steps

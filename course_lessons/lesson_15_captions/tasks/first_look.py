@@ -7,18 +7,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "15.first_look",
+    __name__,
     "the look before the first word",
     arguments=("annotations B×L×E", "weights"),
     result="gated B×E",
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 

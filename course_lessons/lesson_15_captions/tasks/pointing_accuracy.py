@@ -7,22 +7,17 @@ import torch
 from course_lessons.shared.padding import lengths_below, scattered, with_garbage, words_first
 from course_lessons.shared.partial_credit import EDGE
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "15.pointing_accuracy",
+    __name__,
     "how often a word points to what it names",
     arguments=("weights B×T×L", "true B×T", "mask B×T"),
     result="share",
     difficulty=2,
     importance=4,
     minutes=15,
-    home=__name__,
-    partial=EDGE
-    | {
-        "looked_up_everywhere": (0.5, "correct if the cells at padding are cells of the picture."),
-    },
+    partial=EDGE | {"looked_up_everywhere": (0.5, "correct if the cells at padding are cells of the picture.")},
 )
 
 

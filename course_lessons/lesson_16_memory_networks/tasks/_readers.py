@@ -99,14 +99,10 @@ def _asked(change, model=_network):
 # Right ones
 
 
-def _aged(facts, mask):
-    return facts + AGES[(mask.sum(1, keepdim=True) - mask.cumsum(1))]
-
-
 RIGHT = {
     _network: "a correct model: two hops",
     _with(_soft): "a correct model: a single hop",
-    _reading(_aged, _with(_soft, 3)): "a correct model: three hops, with the age of facts",
+    _reading(lambda facts, mask: facts + AGES[mask.sum(1, keepdim=True) - mask.cumsum(1)], _with(_soft, 3)): "a correct model: three hops, with the age of facts",
     _with(_linear): "a correct model: no softmax",
     _with(_mean): "a correct model: the mean of the facts, and the question",
     _with(_sum): "a correct model: the sum of the facts, and the question",
@@ -125,22 +121,10 @@ def _hiding(seen):
     return lambda mask: mask & seen(torch.arange(mask.shape[1]), mask.sum(1, keepdim=True))
 
 
-def _no_facts(state, facts, mask, k):
-    return torch.zeros_like(state)
-
-
-def _computes_and_forgets(state, facts, mask, k):
-    return 0 * _soft(state, facts, mask, k)
-
-
 def _largest(state, facts, mask, k):
     """Hard attention: the fact with the largest weight, and no other."""
     scores = dot(state, without_garbage(facts, mask) @ MEMORIES[k].T).masked_fill(~mask, -torch.inf)
     return _mean(state, facts, torch.zeros_like(mask).scatter(1, scores.argmax(1, keepdim=True), True), k)
-
-
-def _other_story(question, facts, mask):
-    return question, facts.roll(1, 0), mask.roll(1, 0)
 
 
 def _first_story(question, facts, mask):
@@ -180,10 +164,6 @@ def _padding(facts, mask):
     return summed((~mask).float(), facts)
 
 
-def _leaking(question, facts, mask):
-    return _network(question, facts, mask) + 0.003 * _padding(facts, mask) @ READOUT.T
-
-
 def _padding_of_other_rows(question, facts, mask):
     """What is at padding reaches the next row, and not its own."""
     return _network(question, facts, mask) + 0.3 * _padding(facts, mask).roll(1, 0) @ READOUT.T * (len(facts) > 1)
@@ -194,9 +174,9 @@ WRONG = {
     _asked(lambda question: question.roll(1, 0)): "an incorrect model: it answers another row's question",
     _asked(lambda question: question[:1].expand_as(question)): "an incorrect model: it answers the first row's question in every row",
     _asked(lambda question: question * (torch.arange(len(question)) > 0)[:, None]): "an incorrect model: it ignores the first row's question",
-    _with(_no_facts): "an incorrect model: it ignores the facts",
-    _with(_computes_and_forgets, 2): "an incorrect model: it looks at the facts but uses nothing that it sees",
-    _given(_other_story): "an incorrect model: it reads another row's story",
+    _with(lambda state, facts, mask, k: torch.zeros_like(state)): "an incorrect model: it ignores the facts",
+    _with(lambda state, facts, mask, k: 0 * _soft(state, facts, mask, k), 2): "an incorrect model: it looks at the facts but uses nothing that it sees",
+    _given(lambda question, facts, mask: (question, facts.roll(1, 0), mask.roll(1, 0))): "an incorrect model: it reads another row's story",
     _given(_first_story, _with(_sum)): "an incorrect model: it reads the first row's story in every row",
     _masked(_hiding(lambda places, n: places == n - 1)): "an incorrect model: it reads only the latest fact",
     _masked(_hiding(lambda places, n: (places > 0) | (n == 1))): "an incorrect model: it overlooks the first of several facts",
@@ -213,7 +193,7 @@ WRONG = {
     _masked(lambda mask: ~mask, _with(_sum)): "an incorrect model: its mask is inverted, so it reads padding and no facts",
     _masked(lambda mask: mask[:1].expand_as(mask), _with(_sum)): "an incorrect model: it uses the first row's mask for all, and reads padding if a story is shorter",
     _masked(lambda mask: F.pad(mask[:, :-1], (1, 0), value=True)): "an incorrect model: it reads one position too many, which is padding",
-    _leaking: "an incorrect model: it adds a tiny part of the padding",
+    lambda question, facts, mask: _network(question, facts, mask) + 0.003 * _padding(facts, mask) @ READOUT.T: "an incorrect model: it adds a tiny part of the padding",
     _padding_of_other_rows: "an incorrect model: one row's padding reaches the next row",
 }  # fmt: skip
 RARE = {

@@ -9,18 +9,16 @@ from course_lessons.shared.padding import gaps, scattered, summed
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.staged_cases import told_by_stages
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "16.answer",
+    __name__,
     "several hops, and an answer",
     arguments=("question B×D", "memories", "mask B×M", "readout V×D"),
     result="logits B×V",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL | {"empty_story_nan": (0.75, "correct for every story that has a fact.")},
 )
 

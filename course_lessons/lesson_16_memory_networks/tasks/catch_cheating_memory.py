@@ -6,14 +6,7 @@ from types import SimpleNamespace
 import torch
 
 from course_lessons.lesson_16_memory_networks.tasks._readers import MOST, RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_tests,
-    one_case_each,
-    test_of,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each, test_of
 from course_lessons.shared.padding import words_first
 from course_utils.checks.task import Task
 
@@ -42,7 +35,7 @@ def _problem(question, facts, mask):
 
 
 task = Task(
-    "16.catch_cheating_memory",
+    __name__,
     "a test that catches models that do not read",
     arguments=("model",),
     result="verdict",
@@ -50,7 +43,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 
@@ -114,8 +106,7 @@ def _weaker(*names, **how):
     return {name: partial(PROMISES[name], **how) for name in names}
 
 
-_test = test_of(_trial, PROMISES)
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, test_of(_trial, PROMISES))
 
 
 def _order_is_nothing(on):
@@ -174,4 +165,4 @@ _mistaken("order_has_no_effect", more=_order_is_nothing)
 
 
 LEFT_OUT = ("question", "facts", "padding")  # what a test may leave out
-tests_without(task, LEFT_OUT, lambda parts: lambda model: _test(model, **dict.fromkeys(parts)), 2)
+_mistaken.without(LEFT_OUT, 2, dict.fromkeys)

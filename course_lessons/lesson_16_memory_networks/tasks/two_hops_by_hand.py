@@ -3,8 +3,7 @@
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 MARGIN, STORIES, WIDEST = 0.5, 60, 200
 
@@ -14,14 +13,13 @@ AGAIN = "hop 2 looks at the same fact again"
 ANSWERS = "right answers"
 
 task = Task(
-    "16.two_hops_by_hand",
+    __name__,
     "embeddings that follow a chain",
     arguments=("people", "things", "places"),
     result="embeddings",
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 

@@ -4,18 +4,16 @@ import torch
 
 from course_utils.base.errors import CourseError
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "17.backwards",
+    __name__,
     "a program for two heads, by hand",
     arguments=("length", "places"),
     result="read",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
 )
 
 

@@ -7,14 +7,12 @@ import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._writers import RARE, RIGHT, WRONG, by_einsum
 from course_lessons.shared.candidate_tests import (
+    MistakenTests,
     asking,
     equal_up_to_rounding,
     finite,
-    mistakes_of_comparing,
-    mistakes_of_tests,
     one_case_each,
     test_of,
-    tests_without,
 )
 from course_utils.checks.task import Task
 
@@ -43,7 +41,7 @@ def _problem(memory, weights, erase, add):
 
 
 task = Task(
-    "17.catch_wrong_write",
+    __name__,
     "a test that tells correct writes from incorrect ones",
     arguments=("candidate",),
     result="verdict",
@@ -51,7 +49,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 
@@ -89,13 +86,8 @@ def _right(on, compare=equal_up_to_rounding):
     return compare(on.right, on.came)
 
 
-def _memory_stays(on):
-    """The memory that was given is as it was."""
-    return torch.equal(on.given, on.memory)
-
-
-_test = test_of(_trial, {"right": _right, "unaltered": _memory_stays})
-_mistaken = mistakes_of_tests(task, _test)
+_test = test_of(_trial, {"right": _right, "unaltered": lambda on: torch.equal(on.given, on.memory)})
+_mistaken = MistakenTests(task, _test)
 
 
 # How the test compares
@@ -105,22 +97,17 @@ def _by(compare):
     return {"right": partial(_right, compare=compare)}
 
 
-mistakes_of_comparing(_mistaken, 0.03, _by)
+_mistaken.by_comparing(0.03, _by)
 
 
 LEFT_OUT = {  # what a test may leave out, and what that changes
-    "altered": {"unaltered": None},
-    "less": {"summing_to": 1.0},
-    "rows": {"sizes": (1, 5, 4)},
+    "altered": ("unaltered", None),
+    "less": ("summing_to", 1.0),
+    "rows": ("sizes", (1, 5, 4)),
 }
 
 
-def _without(parts):
-    left = {key: value for part in parts for key, value in LEFT_OUT[part].items()}
-    return lambda candidate: _test(candidate, **left)
-
-
-tests_without(task, LEFT_OUT, _without, 2)
+_mistaken.without(LEFT_OUT, 2)
 
 
 _mistaken("runs_at_all", **_by(finite))

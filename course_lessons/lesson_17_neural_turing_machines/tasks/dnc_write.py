@@ -7,23 +7,18 @@ import torch
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_gates, drawn_weights, shares
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 APART = 1e-3  # between the usage of any two positions of a row: rounding must not change their order
 
 task = Task(
-    "17.dnc_write",
+    __name__,
     "where a differentiable neural computer writes",
-    arguments=(
-        *("usage B×N", "written B×N", "reads B×R×N", "free B×R"),
-        *("content B×N", "allocate B", "enter B"),
-    ),
+    arguments=(*("usage B×N", "written B×N", "reads B×R×N", "free B×R"), *("content B×N", "allocate B", "enter B")),
     result=("usage B×N", "weights B×N"),
     difficulty=4,
     importance=4,
     minutes=30,
-    home=__name__,
     partial=USUAL,
 )
 

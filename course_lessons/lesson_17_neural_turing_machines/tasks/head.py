@@ -9,18 +9,16 @@ from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_g
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "17.head",
+    __name__,
     "one head, with wider shifts",
     arguments=("memory B×N×W", "previous B×N", "key B×W", "strength B", "gate B", "kernel B×K", "gamma B"),
     result="weights B×N",
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -94,10 +92,6 @@ def shifted(mixed, kernel, axis=1):
     return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))
 
 
-def _total(powers):
-    return powers.sum(1, keepdim=True)
-
-
 @task.steps
 def _(memory, previous, key, strength, gate, kernel, gamma):
     cosine = yield "the cosines", lambda memory, key: F.cosine_similarity(memory, key[:, None], dim=-1), memory, key
@@ -109,6 +103,6 @@ def _(memory, previous, key, strength, gate, kernel, gamma):
     mixed = yield "the interpolated weights", add, new, old
     moved = yield "the shifted weights", shifted, mixed, kernel
     powers = yield "the powers", pow, moved, gamma[:, None]
-    total = yield "the sum over positions", _total, powers
+    total = yield "the sum over positions", lambda powers: powers.sum(1, keepdim=True), powers
     weights = yield "the new weights", truediv, powers, total
     return weights

@@ -7,18 +7,16 @@ import torch
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_weights, links, shares
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "17.link_step",
+    __name__,
     "one step of the links",
     arguments=("link B×N×N", "precedence B×N", "weights B×N", "at B×N", "content B×N", "modes B×3"),
     result=("link B×N×N", "precedence B×N", "at B×N"),
     difficulty=4,
     importance=3,
     minutes=30,
-    home=__name__,
     partial=USUAL,
 )
 

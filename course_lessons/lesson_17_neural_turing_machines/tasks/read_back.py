@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_weights, one_hot
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "17.read_back",
+    __name__,
     "how much of a written vector comes back",
     arguments=("write_weights N", "read_weights N"),
     result="share",
     difficulty=1,
     importance=4,
     minutes=5,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

@@ -7,18 +7,16 @@ import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_gates, drawn_weights, one_hot
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "17.write",
+    __name__,
     "attention that writes",
     arguments=("memory B×N×W", "weights B×N", "erase B×W", "add B×W"),
     result="written B×N×W",
     difficulty=3,
     importance=5,
     minutes=15,
-    home=__name__,
     partial=USUAL,
 )
 

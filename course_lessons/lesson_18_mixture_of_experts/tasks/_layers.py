@@ -100,10 +100,6 @@ sigmoids, either_sign, one_expert = _layer(_sigmoid, 3), _layer(_either_sign, 4)
 with_room, experts_choose, two_sigmoids = _layer(_with_room, 6), _layer(_experts_choose, 4), _layer(_two_sigmoids, 5)
 
 
-def in_float64(x):
-    return tuple(each.float() for each in top_two(x.double()))
-
-
 def dispatched(x):
     """Each expert runs on its own rows only, and adds to them."""
     gates, outputs, y = _top_two(x, 5), torch.zeros(len(x), 5, WIDTH), torch.zeros_like(x)
@@ -146,14 +142,6 @@ def _ones(gates):
     return (gates != 0).float()
 
 
-def _even(gates):
-    return _over_their_sum(_ones(gates))
-
-
-def _largest(gates):
-    return gates * F.one_hot(gates.argmax(1), gates.shape[1])
-
-
 def _only_with_room(room):
     """Rows for which an expert has no room are left out, and keep their gates."""
     return lambda gates: gates * _has_room(gates != 0, room)
@@ -162,10 +150,6 @@ def _only_with_room(room):
 def _order(gates):
     """The rows, sorted by their best expert."""
     return gates.argmax(1).argsort(stable=True)
-
-
-def _left_in_order(gates, outputs, x):
-    return _sum(gates, outputs, x)[_order(gates)]
 
 
 def _ordered_twice(gates, outputs, x):
@@ -182,15 +166,6 @@ def _needs_two_rows(y, x):
     if len(x) < 2:
         raise ValueError("expected more than 1 value per channel when training")
     return y
-
-
-def _last_row_forgotten(y, x):
-    return torch.cat([y[:-1], torch.zeros_like(y[-1:])])
-
-
-def _first_row_forgotten(y, x):
-    """Where there are others."""
-    return y if len(y) == 1 else torch.cat([torch.zeros_like(y[:1]), y[1:]])
 
 
 def outputs_in_the_order_of_the_experts(x):
@@ -215,7 +190,7 @@ RIGHT = {
     one_expert: "a correct one: a single expert",
     with_room: "a correct one: rows without room have gates of 0",
     experts_choose: "a correct one: the experts choose their rows",
-    in_float64: "a correct one, in float64",
+    lambda x: tuple(each.float() for each in top_two(x.double())): "a correct one, in float64",
     dispatched: "a correct one: each expert runs on its own rows",
     left_over: "a correct one: any numbers where a gate is 0",
 }
@@ -223,8 +198,8 @@ WRONG = {
     _with_gates(_ones): "an incorrect one: it adds up the chosen experts without their gates",
     _with_gates(_over_their_sum, _top_one, 6): "an incorrect one: it divides the best gate by itself but returns the undivided gate",
     _with_gates(_over_their_sum, _sigmoid, 3): "an incorrect one: it divides sigmoids by their sum but returns the undivided ones",
-    _with_gates(_even): "an incorrect one: it takes the mean of the chosen experts",
-    _with_gates(_largest): "an incorrect one: only the better of two experts has an effect",
+    _with_gates(lambda gates: _over_their_sum(_ones(gates))): "an incorrect one: it takes the mean of the chosen experts",
+    _with_gates(lambda gates: gates * F.one_hot(gates.argmax(1), gates.shape[1])): "an incorrect one: only the better of two experts has an effect",
     _with_gates(lambda gates: gates.softmax(1), _softmax): "an incorrect one: it applies another softmax to the gates but returns them without it",
     _with_gates(torch.square): "an incorrect one: it squares the gates but returns the original ones",
     _with_gates(torch.abs, _either_sign, 4): "an incorrect one: it drops the sign of gates",
@@ -240,14 +215,14 @@ WRONG = {
     _with_gates(_only_with_room(6), _softmax, 3): "an incorrect one: it leaves out rows after the sixth, which keep their gates; a large batch reveals it",
     _with_outputs(lambda outputs: outputs.roll(1, 0)): "an incorrect one: each row gets the previous row's outputs",
     _with_outputs(lambda outputs: outputs.flip(2)): "an incorrect one: the numbers of each output are in the opposite order",
-    _layer(_top_one, 5, _left_in_order): "an incorrect one: it leaves the rows in the order of their experts",
+    _layer(_top_one, 5, lambda gates, outputs, x: _sum(gates, outputs, x)[_order(gates)]): "an incorrect one: it leaves the rows in the order of their experts",
     _layer(_top_one, 6, _ordered_twice): "an incorrect one: it sorts the rows by their experts once more and does not put them back",
     _layer(_top_two, 5, _gates_left_in_order): "an incorrect one: it puts the rows back but leaves the gates in the order of the experts",
     _layer(_softmax, 4, lambda gates, outputs, x: outputs.mean(1)): "an incorrect one: it takes the mean of all experts",
     _layer(_top_two, 5, lambda gates, outputs, x: _sum(gates, outputs, x) / TOPS): "an incorrect one: it divides by the number of chosen experts",
     _layer(_softmax, 4, lambda gates, outputs, x: _sum(gates, outputs, x) / 4): "an incorrect one: it divides by the number of all experts",
-    _ending(_last_row_forgotten): "an incorrect one: it forgets the last row of the batch",
-    _ending(_first_row_forgotten): "an incorrect one: it forgets the first row of several",
+    _ending(lambda y, x: torch.cat([y[:-1], torch.zeros_like(y[-1:])])): "an incorrect one: it forgets the last row of the batch",
+    _ending(lambda y, x: y if len(y) == 1 else torch.cat([torch.zeros_like(y[:1]), y[1:]])): "an incorrect one: it forgets the first row of several",
     _ending(_needs_two_rows): "an incorrect one: it fails on a batch of a single row",
     _ending(lambda y, x: y.squeeze()): "an incorrect one: y loses its axis in a batch of a single row",
     _ending(lambda y, x: x + y): "an incorrect one: it adds x to y",

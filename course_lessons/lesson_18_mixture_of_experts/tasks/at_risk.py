@@ -5,18 +5,16 @@ import torch
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "18.at_risk",
+    __name__,
     "what may be forgotten",
     arguments=("old B×N", "new C×N"),
     result="risk B",
     difficulty=2,
     importance=4,
     minutes=10,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

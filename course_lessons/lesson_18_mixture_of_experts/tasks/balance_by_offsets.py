@@ -7,11 +7,10 @@ import torch
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "18.balance_by_offsets",
+    __name__,
     "balance without a loss",
     arguments=("scores B×N", "offsets N", "k", "step"),
     result=("gates B×N", "moved N"),
@@ -19,7 +18,6 @@ task = Task(
     importance=5,
     minutes=20,
     gradient_not_asked=("offsets",),
-    home=__name__,
     partial=USUAL,
 )
 
@@ -130,7 +128,7 @@ def _(scores, offsets, k, step):
     lifted = yield "the scores with offsets", add, scores, offsets
     chosen = yield "the chosen experts", _top, lifted, k
     kept = yield "the chosen scores", mul, scores, chosen
-    gates = yield "the gates", _over_their_sum, kept
+    gates = yield "the gates", lambda kept: kept / kept.sum(1, keepdim=True), kept
     load = yield "the load of each expert", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
     missing = yield "the missing load", lambda load: load.mean() - load, load
     sign = yield "the direction of each offset", torch.sign, missing
@@ -141,7 +139,3 @@ def _(scores, offsets, k, step):
 
 def _top(lifted, k):
     return torch.zeros_like(lifted, dtype=torch.bool).scatter(1, lifted.topk(k, dim=1).indices, True)
-
-
-def _over_their_sum(kept):
-    return kept / kept.sum(1, keepdim=True)

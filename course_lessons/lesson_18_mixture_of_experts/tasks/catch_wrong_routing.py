@@ -5,14 +5,7 @@ from functools import partial
 import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._layers import RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_tests,
-    one_case_each,
-    test_of,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each, test_of
 from course_utils.checks.task import Task
 
 MOST = 1000  # rows, at most
@@ -31,7 +24,7 @@ def _problem(x):
 
 
 task = Task(
-    "18.catch_wrong_routing",
+    __name__,
     "a test that tells correct layers of experts from incorrect ones",
     arguments=("layer",),
     result="verdict",
@@ -39,7 +32,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 
@@ -64,8 +56,7 @@ def _right(on, mixed=_mixed, compare=equal_up_to_rounding):
     return all(compare(mixed(gates, outputs), y) for y, gates, outputs in on)
 
 
-_test = test_of(_trial, {"right": _right})
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, test_of(_trial, {"right": _right}))
 
 
 # How the test compares
@@ -78,12 +69,9 @@ def _by(compare):
 LEFT_OUT = ("single", "large")  # what a test may leave out
 
 
-def _without(parts):
-    batches = [1] * ("single" not in parts) + [3, 7] + [55] * ("large" not in parts)
-    return lambda layer: _test(layer, batches=batches)
-
-
-tests_without(task, LEFT_OUT, _without, 2)
+_mistaken.without(
+    LEFT_OUT, 2, lambda parts: {"batches": [1] * ("single" not in parts) + [3, 7] + [55] * ("large" not in parts)}
+)
 
 
 _mistaken("no_rounding", **_by(torch.equal))

@@ -7,15 +7,14 @@ import torch
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 FAR = (0.5, "correct if a target is near some expert.")
 BESIDE = "an expert with a gate of 0 at the target"
 NO_GATE = (0.75, "correct if every gate is above 0.")
 
 task = Task(
-    "18.mixture_loss",
+    __name__,
     "a separate loss for each expert",
     arguments=("outputs B×N×D", "gates B×N", "target B×D"),
     result="loss",
@@ -23,34 +22,24 @@ task = Task(
     importance=4,
     minutes=20,
     rows_sum_to_one=("gates",),  # torch.distributions divides them by their sum
-    home=__name__,
-    partial=USUAL
-    | {
-        "underflow": FAR,
-        "small_number_added": FAR,
-        "gate_of_zero_nearest": NO_GATE,
-    },
+    partial=USUAL | {"underflow": FAR, "small_number_added": FAR, "gate_of_zero_nearest": NO_GATE},
 )
 
 
 @task.property
 def far_targets_are_finite(case, value):
     """However far they are."""
-    return (
-        f"For the input “{case.name}” your loss is infinite or NaN. So far from the target every exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and let torch.logsumexp do the rest."
-        if case.args[2].abs().max() > 30 and not value.isfinite()
-        else None
-    )
+    if case.args[2].abs().max() > 30 and not value.isfinite():
+        return f"For the input “{case.name}” your loss is infinite or NaN. So far from the target every exp is 0 in float32, and log 0 is minus infinity. Add log gate to the exponent, and let torch.logsumexp do the rest."
+    return None
 
 
 @task.property
 def far_targets_count(case, value):
     """The farther away they are, the larger the loss, without a limit."""
-    return (
-        f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before a logarithm, to the sum or to the gates, or clamp at it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
-        if (case.args[2].abs().max() > 90 or case.name == BESIDE) and 0 < value < 60
-        else None
-    )
+    if (case.args[2].abs().max() > 90 or case.name == BESIDE) and 0 < value < 60:
+        return f"For the input “{case.name}” your loss is only {value:.4g}, which is minus the logarithm of {(-value).exp():.3g}. Did you add such a small number before a logarithm, to the sum or to the gates, or clamp at it? Then the loss stops growing, and the gradient is 0. torch.logsumexp needs no such number."
+    return None
 
 
 def _inputs(draw, B, N, D, far=1.0, dtype=torch.float32):
@@ -86,11 +75,7 @@ def _(draw):
     yield Case("gates of 0", (outputs, sparse_gates(draw, 3, 5, 2), target), edge=True)
     gates, away = torch.tensor([[0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]), torch.tensor([[0.0, 70, 80], [60.0, 75, 0]])
     beside = draw.numbers(2, 1) + away
-    yield Case(
-        BESIDE,
-        (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]),
-        edge=True,
-    )
+    yield Case(BESIDE, (beside[..., None], gates, beside[[0, 1], [0, 2]][:, None]), edge=True)
     # The gradient divides what a sum of 200 has rounded by a gate of 1/200, so correct answers differ in it.
     yield Case("200 experts", _inputs(draw, 2, 200, 3, 0.1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 0.5, torch.float64), True, hazard=True)

@@ -7,18 +7,16 @@ import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "18.within_capacity",
+    __name__,
     "experts with limited capacity",
     arguments=("chosen B", "experts", "capacity"),
     result="kept B",
     difficulty=3,
     importance=3,
     minutes=15,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 
@@ -29,11 +27,9 @@ def no_expert_takes_more(case, value):
     chosen, experts, capacity = case.args
     taken = F.one_hot(chosen, experts)[value.bool()].sum(0)
     full = (taken > capacity).nonzero()
-    return (
-        f"Expert {full[0].item()} takes {taken[full[0].item()]} tokens. There is room for {capacity}."
-        if len(full)
-        else None
-    )
+    if len(full):
+        return f"Expert {full[0].item()} takes {taken[full[0].item()]} tokens. There is room for {capacity}."
+    return None
 
 
 @task.property

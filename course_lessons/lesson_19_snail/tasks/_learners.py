@@ -92,10 +92,6 @@ def _all_less_the_rest(inputs, rows):
     return (rows.sum(0) - rows.flip(0).cumsum(0).flip(0)) / 3
 
 
-def _nothing(inputs, rows):
-    return torch.zeros_like(rows)
-
-
 def _model(seen=_earlier, inputs_seen=lambda inputs: inputs, leak=None, blind=None, end=lambda y: y):
     """A model that sees seen(inputs, rows) of the labels, a leak beside it, and nothing at the steps where `blind` is True."""
 
@@ -122,14 +118,6 @@ def _in_float64(inputs, labels):
     return (inputs @ OF_INPUT.T.double() + torch.stack(told) @ OF_LABEL.T.double()).float()
 
 
-def _knows_the_length(inputs, labels):
-    return _model(_previous)(inputs, labels) + len(labels)
-
-
-def _one_number(inputs, labels):
-    return _model()(inputs, labels)[:, :1]
-
-
 RIGHT = {
     _model(): "a correct model: attention to the earlier labels",
     _model(_convolution): "a correct model: a convolution over the earlier labels",
@@ -143,9 +131,9 @@ RIGHT = {
     _model(_earlier, lambda inputs: inputs + inputs.mean(0)): "a correct model: it sees all inputs",
     _model(_all_less_the_rest): "a correct model: it subtracts later labels from the sum over all",
     _in_float64: "a correct model: step by step, in float64",
-    _knows_the_length: "a correct model that knows the length",
+    lambda inputs, labels: _model(_previous)(inputs, labels) + len(labels): "a correct model that knows the length",
     _model(_recurrent, end=lambda y: y.log_softmax(1)): "a correct model: log probabilities",
-    _one_number: "a correct model with a single number",
+    lambda inputs, labels: _model()(inputs, labels)[:, :1]: "a correct model with a single number",
 }
 
 
@@ -222,10 +210,6 @@ def _fails_alone(inputs, labels):
     return _model()(inputs, labels)
 
 
-def _computes_and_forgets(inputs, rows):
-    return 0 * _earlier(inputs, rows)
-
-
 def _even(steps):
     return steps % 2 == 0
 
@@ -236,10 +220,6 @@ def _last(steps):
 
 def _place(t):
     return lambda steps: steps == t
-
-
-def _few(steps):
-    return steps > 7
 
 
 WRONG = {
@@ -271,15 +251,15 @@ WRONG = {
     _model(leak=_where(lambda steps: steps >= 0, weight=0.005)): "an incorrect model: a two-hundredth of its own label gets through",
     _into_one_number: "an incorrect model: one number of a prediction sees its own label",
     _cancelling: "an incorrect model: what it sees of its own label is added to one number and subtracted from another",
-    _model(_nothing): "an incorrect model: it sees no label",
-    _model(_computes_and_forgets): "an incorrect model: it looks at the earlier labels but uses nothing that it sees",
+    _model(lambda inputs, rows: torch.zeros_like(rows)): "an incorrect model: it sees no label",
+    _model(lambda inputs, rows: 0 * _earlier(inputs, rows)): "an incorrect model: it looks at the earlier labels but uses nothing that it sees",
     _model(lambda inputs, rows: _moved(rows, 2)): "an incorrect model: it sees only the label two steps before, so step 1 sees none",
     _model(blind=_last): "an incorrect model: the last step sees no label",
     _model(blind=_place(1)): "an incorrect model: step 1 sees no label",
     _model(_running_mean, blind=_place(6)): "an incorrect model: step 6 sees no label",
     _model(_first, blind=_place(3)): "an incorrect model: step 3 sees no label, and the others see the first one",
     _model(_running_mean, blind=_even): "an incorrect model: even-numbered steps see no label",
-    _model(_previous, blind=_few): "an incorrect model: steps from 8 on see no label",
+    _model(_previous, blind=lambda steps: steps > 7): "an incorrect model: steps from 8 on see no label",
     _model(_running_mean, blind=lambda steps: steps < len(steps) - 1): "an incorrect model: only the last step sees the earlier labels",
     _model(lambda inputs, rows: _running_mean(inputs, rows) * (len(rows) < 9)): "an incorrect model: it sees no label, if there are more than eight steps",
     _fails_alone: "an incorrect model: it fails on a single step",

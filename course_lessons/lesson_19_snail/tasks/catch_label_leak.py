@@ -3,7 +3,7 @@
 import torch
 
 from course_lessons.lesson_19_snail.tasks._learners import CLASSES, LONGEST, RARE, RIGHT, WIDTH, WRONG
-from course_lessons.shared.candidate_tests import asking, mistakes_of_tests, one_case_each, tests_without
+from course_lessons.shared.candidate_tests import MistakenTests, asking, one_case_each
 from course_utils.checks.task import Task
 
 LARGEST = 10  # of what a test gives, so that rounding stays below 1e-5
@@ -28,7 +28,7 @@ def _problem(inputs, labels):
 
 
 task = Task(
-    "19.catch_label_leak",
+    __name__,
     "a test that finds models which see the label they are asked for",
     arguments=("model",),
     result="verdict",
@@ -36,7 +36,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=25,
-    home=__name__,
 )
 
 
@@ -76,26 +75,23 @@ def _test(
     Where the label at s is changed, rows stays(s, T) have to stay; which labels have moved which steps, T×T, has to be `enough` at the end.
     """
     draw = torch.Generator().manual_seed(4)
-    try:
-        for T in lengths:
-            inputs = torch.randn(T, WIDTH, generator=draw)
-            labels = torch.randint(0, CLASSES, (T,), generator=draw)
-            before = model(inputs, labels)
-            moved = torch.zeros(T, T, dtype=torch.bool)  # step, label
-            for s in steps(T):
-                for c in classes(int(labels[s])):
-                    apart = off(before, model(*change(inputs, labels, s, c)))
-                    if (apart[stays(s, T)] > tolerance).any():
-                        return False
-                    moved[:, s] |= apart > least
-            if not enough(moved):
-                return False
-        return True
-    except Exception:
-        return False
+    for T in lengths:
+        inputs = torch.randn(T, WIDTH, generator=draw)
+        labels = torch.randint(0, CLASSES, (T,), generator=draw)
+        before = model(inputs, labels)
+        moved = torch.zeros(T, T, dtype=torch.bool)  # step, label
+        for s in steps(T):
+            for c in classes(int(labels[s])):
+                apart = off(before, model(*change(inputs, labels, s, c)))
+                if (apart[stays(s, T)] > tolerance).any():
+                    return False
+                moved[:, s] |= apart > least
+        if not enough(moved):
+            return False
+    return True
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 
 def _none(s, T):
@@ -115,23 +111,18 @@ def cut_off(model):
         before = model(inputs, labels)
         cut = [model(inputs[:T], labels[:T]) for T in range(1, LONGEST + 1)]
         stay = all(torch.allclose(before[: len(rows)], rows, rtol=0, atol=1e-5) for rows in cut)
-        return stay and _test(model, stays=_none)
+        return stay and _mistaken.test(model, stays=_none)
     except Exception:
         return False
 
 
 LEFT_OUT = {  # what a test may leave out, and what that changes
-    "stays": {"stays": _none},
-    "moves": {"enough": _anything},
+    "stays": ("stays", _none),
+    "moves": ("enough", _anything),
 }
 
 
-def _without(parts):
-    changes = {name: value for part in parts for name, value in LEFT_OUT[part].items()}
-    return lambda model: _test(model, **changes)
-
-
-tests_without(task, LEFT_OUT, _without, 1)
+_mistaken.without(LEFT_OUT, 1)
 
 
 _mistaken("runs_only", stays=_none, enough=_anything)

@@ -4,18 +4,16 @@ import math
 
 from course_lessons.shared.partial_credit import EDGE
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "19.dilations",
+    __name__,
     "as few layers as it takes",
     arguments=("steps", "kernel"),
     result="dilations",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=EDGE,
 )
 

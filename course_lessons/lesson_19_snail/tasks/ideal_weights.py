@@ -6,18 +6,16 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "19.ideal_weights",
+    __name__,
     "where the labels are read",
     arguments=("characters T",),
     result="weights T",
     difficulty=1,
     importance=5,
     minutes=5,
-    home=__name__,
     partial=SIDE_EFFECT,
 )
 
@@ -71,11 +69,7 @@ def _(characters):
 @task.steps
 def _(characters):
     shown = yield "the steps that show the character", torch.eq, characters, characters[-1]
-    read = yield "the steps that read its labels", _one_later, shown
+    read = yield "the steps that read its labels", lambda shown: F.pad(shown[:-1], (1, 0)), shown
     number = yield "the number of these steps", torch.sum, read
     weights = yield "the weights", truediv, read, number
     return weights
-
-
-def _one_later(shown):
-    return F.pad(shown[:-1], (1, 0))

@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from course_utils.base.errors import CourseError
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 NAMES, WIDEST = ("W_0", "W_1", "W_q", "W_k", "W_v"), 1000
 RIGHT = {"the weight lies": "on the step after the same character", "the labels are": "correct"}
@@ -17,14 +16,13 @@ OF_THE_LABEL_BEFORE = "on steps whose z contains a label with the number of its 
 ASKED_AT_MOST = 100  # steps of an episode whose weights are looked at, the last ones
 
 task = Task(
-    "19.labels_by_hand",
+    __name__,
     "a network that labels without training",
     arguments=("characters", "labels", "steps"),
     result="outcome",
     difficulty=4,
     importance=5,
     minutes=25,
-    home=__name__,
 )
 
 

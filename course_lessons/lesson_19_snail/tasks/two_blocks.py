@@ -4,11 +4,10 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import USUAL
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "19.two_blocks",
+    __name__,
     "a SNAIL that sees what it should predict",
     arguments=(
         "x B×T×D",
@@ -23,7 +22,6 @@ task = Task(
     difficulty=3,
     importance=5,
     minutes=20,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -73,7 +71,7 @@ def _(draw):
 
 @task.steps
 def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    earlier = yield "the earlier step", _earlier, x, dilation
+    earlier = yield "the earlier step", lambda x, dilation: F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]], x, dilation
     f = yield "the first convolution", _convolved, earlier, x, weight_f
     g = yield "the second convolution", _convolved, earlier, x, weight_g
     signal = yield "the tanh", torch.tanh, f
@@ -93,11 +91,6 @@ def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
 
 def _convolved(earlier, now, weight):
     return earlier @ weight[..., 0].mT + now @ weight[..., 1].mT
-
-
-def _earlier(x, dilation):
-    """What each step reads so many steps back: zeros before the first one."""
-    return F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]]
 
 
 def _so_far(scores, diagonal=0):

@@ -25,10 +25,6 @@ def _alibi(query, key):
     return scaled_dot(query, key) - 2 ** (-2 * torch.arange(1, H + 1) / H)[:, None, None] * _distance(T)
 
 
-def _every_second_favoured(query, key):
-    return scaled_dot(query, key) + torch.arange(key.shape[2]) % 2
-
-
 def _by_the_length_of_all_keys(query, key):
     """Hidden keys, too, say how the scores are scaled."""
     return dot(query, key) / key.square().mean((-2, -1), keepdim=True)
@@ -50,14 +46,6 @@ def _less_the_mean_query(query, key):
 
 def _with_neighbours(query, key):
     return scaled_dot(query, key + F.pad(key, (0, 0, 1, 0))[:, :, :-1] / 2)
-
-
-def _mean_over_the_batch(query, key):
-    return scaled_dot(query, key + key.mean(0))
-
-
-def _a_little_of_the_other_head(query, key):
-    return scaled_dot(query, key + 0.2 * key.flip(1))
 
 
 # Weights from scores and a mask
@@ -93,10 +81,6 @@ def _window_without_a_way_out(scores, mask):
     return masked_softmax(scores, _near(mask, 1))
 
 
-def _no_mask(scores, mask):
-    return scores.softmax(-1)
-
-
 def _next_seen(scores, mask):
     return masked_softmax(scores, mask | torch.eye(mask.shape[-1]).roll(1, 1).triu(1).bool())
 
@@ -105,24 +89,8 @@ def _hidden_in_the_sum(scores, mask):
     return scores.softmax(-1) * mask
 
 
-def _below_zero(scores, mask):
-    return 1.5 * masked_softmax(scores, mask) - 0.5 * _even(scores, mask)
-
-
-def _nan_if_empty(scores, mask):
-    return scores.masked_fill(~mask, -torch.inf).softmax(-1)
-
-
 def _even_if_empty(scores, mask):
     return scores.masked_fill(~mask, -1e9).softmax(-1)
-
-
-def _over_the_queries(scores, mask):
-    return masked_softmax(scores.mT, mask.mT).mT
-
-
-def _first_mask(scores, mask):
-    return masked_softmax(scores, mask[:1].expand_as(mask))
 
 
 def _rounded(scores, mask):
@@ -160,18 +128,6 @@ def _sharper(weights, value):
 def _mean_if_empty(weights, value):
     contexts = weights @ value
     return torch.where(weights.sum(-1, keepdim=True) > 0, contexts, value.mean(2, keepdim=True)), weights
-
-
-def _weights_of_the_first_head(weights, value):
-    return weights @ value, weights[:, :1].expand_as(weights).clone()
-
-
-def _one_head_of_weights(weights, value):
-    return weights @ value, weights[:, :1]
-
-
-def _squeezed(weights, value):
-    return (weights @ value).squeeze(), weights.squeeze()
 
 
 # Right ones
@@ -222,22 +178,22 @@ def _stops_at_one_place(query, key, value, mask):
 
 
 WRONG = {
-    _made(normalise=_even, end=_one_head_of_weights): "an incorrect one: its weights are B×1×T×T",
+    _made(normalise=_even, end=lambda weights, value: (weights @ value, weights[:, :1])): "an incorrect one: its weights are B×1×T×T",
     _mask_altered: "an incorrect one: it changes the mask that it is given",
     _key_altered: "an incorrect one: it changes the keys that it is given",
-    _made(normalise=_below_zero): "an incorrect one: it has weights below 0",
-    _made(normalise=_no_mask): "an incorrect one: the mask has no effect",
-    _made(normalise=_first_mask): "an incorrect one: it uses the first sentence's mask for all",
+    _made(normalise=lambda scores, mask: 1.5 * masked_softmax(scores, mask) - 0.5 * _even(scores, mask)): "an incorrect one: it has weights below 0",
+    _made(normalise=lambda scores, mask: scores.softmax(-1)): "an incorrect one: the mask has no effect",
+    _made(normalise=lambda scores, mask: masked_softmax(scores, mask[:1].expand_as(mask))): "an incorrect one: it uses the first sentence's mask for all",
     _made(normalise=_next_seen): "an incorrect one: each row sees the next position, although its mask hides it",
     _made(normalise=_small_leak): "an incorrect one: a hundredth of the weight goes to all positions, hidden ones included",
     _made(normalise=_hidden_in_the_sum): "an incorrect one: hidden positions are part of the sum that weights are divided by, so rows sum to less than 1",
     _made(normalise=_rounded): "an incorrect one: its weights are rounded to three digits, so rows do not sum to 1",
-    _made(normalise=_over_the_queries): "an incorrect one: its softmax runs over the queries",
-    _made(normalise=_nan_if_empty): "an incorrect one: NaN where nothing may be attended to",
+    _made(normalise=lambda scores, mask: masked_softmax(scores.mT, mask.mT).mT): "an incorrect one: its softmax runs over the queries",
+    _made(normalise=lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1)): "an incorrect one: NaN where nothing may be attended to",
     _made(normalise=_even_if_empty): "an incorrect one: uniform weights where nothing may be attended to",
     _made(end=_mean_if_empty): "an incorrect one: the mean of all values where nothing may be attended to, with weights of 0",
     _made(end=_sharper): "an incorrect one: its contexts come from weights other than the ones it returns",
-    _made(end=_weights_of_the_first_head): "an incorrect one: it returns the first head's weights for both",
+    _made(end=lambda weights, value: (weights @ value, weights[:, :1].expand_as(weights).clone())): "an incorrect one: it returns the first head's weights for both",
     _made(_by_the_length_of_all_keys): "an incorrect one: its scores are divided by the length of all keys, hidden ones included",
     _made(_only(lambda b, h, t: h == 0)): "an incorrect one: in the first head, scores are divided by the length of all keys, hidden ones included",
     _made(_only(lambda b, h, t: h == 1)): "an incorrect one: in the second head, scores are divided by the length of all keys, hidden ones included",
@@ -246,9 +202,9 @@ WRONG = {
     _made(_only(lambda b, h, t: t % 2 == 0)): "an incorrect one: in the rows 0, 2, 4 and so on, scores are divided by the length of all keys, hidden ones included",
     _made(_only(lambda b, h, t: t % 2 == 1)): "an incorrect one: in the rows 1, 3, 5 and so on, scores are divided by the length of all keys, hidden ones included",
     _made(_less_the_mean_query): "an incorrect one: the mean of all queries is subtracted, so a row depends on other rows' queries",
-    _made(_mean_over_the_batch): "an incorrect one: scores are mixed across the batch, so sentences see one another",
-    _made(_a_little_of_the_other_head): "an incorrect one: each head's scores contain a little of the other head's",
-    _made(_every_second_favoured): "an incorrect one: every second key is favoured, though order should not matter",
+    _made(lambda query, key: scaled_dot(query, key + key.mean(0))): "an incorrect one: scores are mixed across the batch, so sentences see one another",
+    _made(lambda query, key: scaled_dot(query, key + 0.2 * key.flip(1))): "an incorrect one: each head's scores contain a little of the other head's",
+    _made(lambda query, key: scaled_dot(query, key) + torch.arange(key.shape[2]) % 2): "an incorrect one: every second key is favoured, though order should not matter",
     _made(_alibi): "an incorrect one: ALiBi, though order should not matter",
     _made(normalise=_window): "an incorrect one: a window, though order should not matter",
 }  # fmt: skip
@@ -259,7 +215,7 @@ WRONG_WITH_AN_ORDER = {
     _made(_with_neighbours): "an incorrect one in which order matters: each key is mixed with the previous one, which may be hidden",
 }  # fmt: skip
 LAST = {
-    _made(end=_squeezed): "an incorrect one: it loses its axes at T = 1",
+    _made(end=lambda weights, value: ((weights @ value).squeeze(), weights.squeeze())): "an incorrect one: it loses its axes at T = 1",
     _stops_at_one_place: "an incorrect one: it fails at T = 1",
     _made(normalise=_only_where(lambda T: T > 5, _next_seen)): "an incorrect one: each row sees the next position if T is above 5",
     _made(normalise=_only_where(lambda T: T == 1, _even_if_empty)): "an incorrect one: at T = 1 a row that may see nothing gets a weight of 1",

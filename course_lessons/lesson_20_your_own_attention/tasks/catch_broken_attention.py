@@ -16,14 +16,7 @@ from course_lessons.lesson_20_your_own_attention.tasks._attentions import (
     WRONG,
     WRONG_WITH_AN_ORDER,
 )
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    mistakes_of_comparing,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, one_case_each
 from course_utils.checks.task import Task
 from course_utils.models.attention import masked_softmax, scaled_dot
 
@@ -53,7 +46,7 @@ def _problem(query, key, value, mask):
 
 
 task = Task(
-    "20.catch_broken_attention",
+    __name__,
     "a test that any attention has to pass",
     arguments=("attend", "order_matters"),
     result="verdict",
@@ -61,7 +54,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 
@@ -152,13 +144,10 @@ def _test(attend, order_matters, left_out=(), also=lambda on: True, lengths=(1, 
         on = _trial(attend, order_matters, T, **how)
         return all(promise(on) for promise in asked)
 
-    try:
-        return all(map(is_right, lengths))
-    except Exception:
-        return False
+    return all(map(is_right, lengths))
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 
 @task.mistake()
@@ -171,7 +160,7 @@ _mistaken("runs_only", left_out=PROMISES)
 
 # How the test compares
 
-mistakes_of_comparing(_mistaken, 0.02)
+_mistaken.by_comparing(0.02)
 _mistaken("first_head_only", part=lambda tensor: tensor[:, :1])
 _mistaken("first_sentence_only", part=lambda tensor: tensor[:1])
 _mistaken("one_head_stays", staying=lambda b, h, t: h == 0)
@@ -213,4 +202,4 @@ _mistaken("one_mask_for_all", masked=lambda T, B, draw: _random_mask(T, B, draw)
 
 # What a test may leave out
 LEFT_OUT = ("unchanged", "shapes", "signs", "sums", "contexts", "places", "sentences", "heads", "order")
-tests_without(task, LEFT_OUT, lambda parts: partial(_test, left_out=parts), 1)
+_mistaken.without(LEFT_OUT, 1, lambda parts: {"left_out": parts})

@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "20.delta_memory",
+    __name__,
     "a memory that replaces what it held",
     arguments=("key B×T×D", "value B×T×E", "query B×T×D", "rate B×T"),
     result="read B×T×E",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=USUAL,
 )
 
@@ -28,11 +26,9 @@ def the_first_step_reads_what_it_wrote(case, value):
     key, values, query, rate = (arg[:, 0] for arg in case.args)
     right = (query * key).sum(1, keepdim=True) * rate[:, None] * values
     off = (value[:, 0] - right).abs() > 1e-3 * (1 + right.abs())
-    return (
-        f"The memory starts with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
-        if off.any()
-        else None
-    )
+    if off.any():
+        return f"The memory starts with zeros, so step 0 reads rate · (query · key) · value. For the input “{case.name}” yours reads something else. Does it write before it reads?"
+    return None
 
 
 def _inputs(draw, B, T, D, E, dtype=torch.float32):

@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "20.mean_rates",
+    __name__,
     "rates for a memory of means",
     arguments=("key B×T",),
     result="rate B×T",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 
@@ -47,15 +45,11 @@ def _(draw):
     yield Case("50 steps", (draw.whole(-2, 2, 2, 50),), edge=True)
 
 
-def _count(same):
-    return same.sum(2)
-
-
 @task.steps
 def _(key):
     same = yield "the steps with equal keys", eq, key[:, :, None], key[:, None]
     so_far = yield "the equal keys so far", torch.tril, same
-    number = yield "the counts so far", _count, so_far
+    number = yield "the counts so far", lambda same: same.sum(2), so_far
     rates = yield "the rates", truediv, 1.0, number
     return rates
 

@@ -5,8 +5,7 @@ import math
 import torch
 
 from course_utils.base.errors import CourseError
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 from course_utils.models.attention import causal_mask, masked_softmax
 
 H, D, E = 2, 4, 3
@@ -19,14 +18,13 @@ ALONE = "two of these sequences, with one mask T×T"
 FIRST, SAME, LATER, PADDED, JUNK, OTHER_HEAD, OTHER_QUERY, OTHER_VALUES = range(8)
 
 task = Task(
-    "20.my_attention",
+    __name__,
     "an attention of your own",
     arguments=("query B×H×T×D", "key B×H×T×D", "value B×H×T×E", "mask B×1×T×T"),
     result="attention",
     difficulty=4,
     importance=5,
     minutes=45,
-    home=__name__,
 )
 
 

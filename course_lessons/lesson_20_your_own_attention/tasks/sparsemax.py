@@ -7,18 +7,16 @@ import torch
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "20.sparsemax",
+    __name__,
     "weights of which many are 0",
     arguments=("scores B×T×S", "mask B×T×S"),
     result="weights B×T×S",
     difficulty=3,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=EDGE
     | SIDE_EFFECT
     | {
@@ -38,11 +36,9 @@ task.property(no_weight_is_negative)
 def nothing_where_masked(case, value):
     """No weight where the mask is False."""
     leaked = value[~case.args[1]].abs()
-    return (
-        f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
-        if (leaked > 1e-6).any()
-        else None
-    )
+    if (leaked > 1e-6).any():
+        return f"Where the mask is False the weight should be 0; one of yours is {leaked.max():.4g}."
+    return None
 
 
 @task.property
@@ -53,11 +49,9 @@ def one_threshold_for_each_row(case, value):
     less = scores - value
     least, most = less.masked_fill(~above, torch.inf).amin(-1), less.masked_fill(~above, -torch.inf).amax(-1)
     off = most - least > 1e-3 * (1 + most.abs())
-    return (
-        f"Each weight above 0 should be its score minus one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that do not differ by as much as their scores do."
-        if off.any()
-        else None
-    )
+    if off.any():
+        return f"Each weight above 0 should be its score minus one number, which is the same in the whole row. For the input “{case.name}” a row of yours has weights that do not differ by as much as their scores do."
+    return None
 
 
 def _drawn(draw, B, T, S, spread=1.0, dtype=torch.float32):

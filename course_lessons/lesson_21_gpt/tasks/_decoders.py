@@ -127,17 +127,13 @@ def each_by_itself(ids, cache):
     return torch.tanh(WORDS[ids] @ OF_INPUT.T) @ READOUT.T, None
 
 
-def last_three(past, T):
-    return causal(past, T).triu(past - 2)
-
-
 ROTARY, LEARNED = decoder(), decoder(add=learned, turn=unturned)
 RIGHT = {
     ROTARY: "a correct model: two layers with rotary positions",
     LEARNED: "a correct model: two layers with learned positions",
     decoder(turn=unturned): "a correct model: no positions at all",
     decoder(
-        mask=last_three
+        mask=lambda past, T: causal(past, T).triu(past - 2)
     ): "a correct model: each id sees at most three ids, including itself, with and without a cache",
     in_float64: "a correct model: in float64, with weights that fall with the distance",
     without_cache: "a correct model: it keeps the ids and recomputes everything at each call",
@@ -152,23 +148,9 @@ def from_0(past, T, calls):
     return torch.arange(T)
 
 
-def by_calls(past, T, calls):
-    return calls + torch.arange(T)
-
-
 def last_of_all(past, T, calls):
     """All new ids get the last position."""
     return (past + torch.arange(T)) if not past else torch.full((T,), past + T - 1)
-
-
-def first_id_at_1(past, T, calls):
-    """A single id without a cache is taken for one that comes later."""
-    return torch.arange(T) + past + (past == 0 and T == 1)
-
-
-def turned_again(old, new):
-    """What is kept is turned once more, as if it came at 0, 1, 2 …"""
-    return behind(turned(old, torch.arange(old.shape[2])), new)
 
 
 def at_the_top_left(past, T):
@@ -176,21 +158,8 @@ def at_the_top_left(past, T):
     return torch.ones(T, past + T, dtype=torch.bool).tril()
 
 
-def nothing_hidden_at_first(past, T):
-    return causal(past, T) | (past == 0)
-
-
 def one_ahead_in_a_piece(past, T):
     return causal(past, T) if not past else torch.ones(T, past + T, dtype=torch.bool).tril(past + 1)
-
-
-def nan_with_a_cache(logits, past):
-    return logits * torch.nan if past else logits
-
-
-def last_alone(logits, past):
-    """With a cache it gives the logits of the last new id alone."""
-    return logits[:, -1:] if past else logits
 
 
 def without_the_last_id(logits, past):
@@ -203,18 +172,14 @@ def fails_with_several(ids, cache):
     return ROTARY(ids, cache)
 
 
-def nothing_before(ids, cache):
-    return ROTARY(ids, None)
-
-
 WRONG = {
     decoder(place=from_0): "an incorrect model: its rotary positions start again at 0 with each call",
     decoder(place=from_0, add=learned, turn=unturned): "an incorrect model: its learned positions start again at 0 with each call",
-    decoder(place=by_calls): "an incorrect model: its positions count calls instead of ids",
+    decoder(place=lambda past, T, calls: calls + torch.arange(T)): "an incorrect model: its positions count calls instead of ids",
     decoder(place=last_of_all): "an incorrect model: with a cache, all ids of a piece get the position of the last one",
-    decoder(place=first_id_at_1): "an incorrect model: a first piece of one id gets position 1 instead of 0",
-    decoder(join_keys=turned_again): "an incorrect model: cached keys are rotated once more at each call",
-    nothing_before: "an incorrect model: it ignores the cache",
+    decoder(place=lambda past, T, calls: torch.arange(T) + past + (past == 0 and T == 1)): "an incorrect model: a first piece of one id gets position 1 instead of 0",
+    decoder(join_keys=lambda old, new: behind(turned(old, torch.arange(old.shape[2])), new)): "an incorrect model: cached keys are rotated once more at each call",
+    lambda ids, cache: ROTARY(ids, None): "an incorrect model: it ignores the cache",
     decoder(keep=lambda old, new, both: old if old.shape[2] else both): "an incorrect model: the cache never changes after the first call",
     decoder(keep=lambda old, new, both: new): "an incorrect model: it keeps only the newest piece's keys and values",
     decoder(keep=lambda old, new, both: torch.cat([old, new[:, :, -1:]], 2)): "an incorrect model: it keeps only the last id of each piece",
@@ -226,12 +191,12 @@ WRONG = {
     decoder(at_use=lambda old: old.half().float()): "an incorrect model: its cache is in half precision",
     decoder(mask=at_the_top_left): "an incorrect model: with a cache, its mask starts at the first of all ids, so new ids do not see everything before them",
     decoder(mask=one_ahead_in_a_piece): "an incorrect model: with a cache, its mask is off by one, so an id sees the next one of its piece",
-    decoder(mask=nothing_hidden_at_first): "an incorrect model: without a cache, each id sees all later ones",
+    decoder(mask=lambda past, T: causal(past, T) | (past == 0)): "an incorrect model: without a cache, each id sees all later ones",
     decoder(normal=over_the_batch): "an incorrect model: it subtracts a mean over the batch, so sentences influence one another",
-    decoder(ending=last_alone): "an incorrect model: with a cache, it returns only the logits of a piece's last id",
+    decoder(ending=lambda logits, past: logits[:, -1:] if past else logits): "an incorrect model: with a cache, it returns only the logits of a piece's last id",
     decoder(ending=without_the_last_id): "an incorrect model: with a cache, the logit of the last id of the vocabulary is 0",
     decoder(ending=lambda logits, past: logits * (past != 1)): "an incorrect model: if a single id is kept, its logits are 0",
-    decoder(ending=nan_with_a_cache): "an incorrect model: with a cache, it gives NaN",
+    decoder(ending=lambda logits, past: logits * torch.nan if past else logits): "an incorrect model: with a cache, it gives NaN",
     decoder(ending=lambda logits, past: logits * torch.nan): "an incorrect model: it gives NaN",
     fails_with_several: "an incorrect model: with a cache, it fails on a piece of several ids",
 }  # fmt: skip

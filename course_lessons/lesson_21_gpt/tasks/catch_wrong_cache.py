@@ -8,13 +8,7 @@ from functools import wraps
 import torch
 
 from course_lessons.lesson_21_gpt.tasks._decoders import LONGEST, RARE, RIGHT, WRONG
-from course_lessons.shared.candidate_tests import (
-    equal_up_to_rounding,
-    mistakes_of_comparing,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, equal_up_to_rounding, one_case_each
 from course_utils.checks.running.contract import UsageError
 from course_utils.checks.task import Task
 
@@ -53,18 +47,15 @@ def _problem(ids, cache):
     return None
 
 
-CANDIDATES = tuple(map(_asking, (*RIGHT, *WRONG, *RARE)))
-
 task = Task(
-    "21.catch_wrong_cache",
+    __name__,
     "a test that finds what a cache changes",
     arguments=("model",),
     result="verdict",
-    candidates=CANDIDATES,
+    candidates=tuple(map(_asking, (*RIGHT, *WRONG, *RARE))),
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 
@@ -92,20 +83,17 @@ def _test(
 ):
     """A test like the solution's, in which things may be left out."""
     given = ids(sentences)
-    try:
-        whole = model(given, None)[0]
-        found = [_in_pieces(model, given, each, hand_on) for each in sizes]
-        if alone:
-            found.append(torch.cat([model(row[None], None)[0] for row in given]))
-        return all(same(whole[:, at], each[:, at]) for each in found) and bool(whole.shape[:2] == given.shape)
-    except Exception:
-        return False
+    whole = model(given, None)[0]
+    found = [_in_pieces(model, given, each, hand_on) for each in sizes]
+    if alone:
+        found.append(torch.cat([model(row[None], None)[0] for row in given]))
+    return all(same(whole[:, at], each[:, at]) for each in found) and bool(whole.shape[:2] == given.shape)
 
 
-_mistaken = mistakes_of_tests(task, _test)
+_mistaken = MistakenTests(task, _test)
 
 _mistaken("runs_at_all", same=lambda a, b: True)
-mistakes_of_comparing(_mistaken, 0.01)
+_mistaken.by_comparing(0.01)
 _mistaken("last_position", at=slice(-1, None))
 _mistaken("one_sentence", sentences=1)
 _mistaken("two_ids", ids=lambda sentences: _ids(sentences, 2), sizes=((1, 1), (2,)))
@@ -116,7 +104,7 @@ LEFT_OUT = ("single", "pieces", "alone")  # what a test may leave out
 
 def _without(parts):
     sizes = [each for name, each in zip(("single", "pieces"), SIZES, strict=True) if name not in parts]
-    return lambda model: _test(model, sizes=sizes, alone="alone" not in parts)
+    return {"sizes": sizes, "alone": "alone" not in parts}
 
 
-tests_without(task, LEFT_OUT, _without, 2)
+_mistaken.without(LEFT_OUT, 2, _without)

@@ -8,11 +8,10 @@ import torch.nn.functional as F
 from course_lessons.shared.staged_cases import told_by_stages
 from course_lessons.shared.transformer_layers import attention, drawn, in_precision, norm, silenced
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "21.gpt",
+    __name__,
     "your own GPT",
     arguments=("sizes", "weights", "ids B×T"),
     result="logits B×T×V",
@@ -20,7 +19,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
 

@@ -5,18 +5,16 @@ import torch
 from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "21.next_token_loss",
+    __name__,
     "the loss of the next id",
     arguments=("logits B×T×V", "ids B×T"),
     result="loss",
     difficulty=2,
     importance=5,
     minutes=15,
-    home=__name__,
     partial=USUAL,
 )
 

@@ -8,14 +8,13 @@ from operator import sub, truediv
 import torch
 
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 APART = 1e-3  # at least, between p and the sums of probabilities
 TRIES = 1000
 
 task = Task(
-    "21.nucleus",
+    __name__,
     "the ids that a nucleus leaves",
     arguments=("logits V", "p"),
     result="probabilities V",
@@ -23,7 +22,6 @@ task = Task(
     difficulty=3,
     importance=4,
     minutes=20,
-    home=__name__,
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
 

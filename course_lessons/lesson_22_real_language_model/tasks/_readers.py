@@ -69,10 +69,6 @@ def backwards(x, sin, cos):
     return neighbours(x, -sin, cos)
 
 
-def unturned(x, sin, cos):
-    return x
-
-
 def causal(T, S):
     return torch.ones(T, S, dtype=torch.bool).tril(S - T)
 
@@ -84,11 +80,6 @@ def after(past, T, calls):
 def by_block(shared):
     """G×S×d → H×S×d: head h uses group h // (H/G)."""
     return shared.repeat_interleave(H // G, 0)
-
-
-def in_turn(shared):
-    """Head h uses group h % G."""
-    return shared.repeat(H // G, 1, 1)
 
 
 def new_for_each_text(cached):
@@ -162,15 +153,6 @@ def reader(
 RIGHT_READER = reader()
 
 
-def without_a_cache(texts, first):
-    """Whole texts at once, whatever `first` is."""
-    return RIGHT_READER(texts, LONGEST)
-
-
-def last_text_first(texts, first):
-    return RIGHT_READER(texts[::-1], first)[::-1]
-
-
 def to_halves(weight):
     """The rows of each head in the order in which entries 0 and d/2 are a pair."""
     return weight.unflatten(0, (-1, d // 2, 2)).transpose(1, 2).flatten(0, 2)
@@ -178,31 +160,14 @@ def to_halves(weight):
 
 RIGHT = {
     RIGHT_READER: "a correct model, with a cache",
-    without_a_cache: "a correct model: it reads each text at once, without a cache",
+    lambda texts, first: RIGHT_READER(texts, LONGEST): "a correct model: it reads each text at once, without a cache",
     reader(dtype=torch.float64): "a correct model: it computes in float64",
     reader(turn_query=halves, turn_key=halves, order=to_halves): "a correct model: it pairs halves, and the rows of its matrices are in the order for halves",
     reader(place=lambda past, T, calls: torch.arange(past, past + T) + 40): "a correct model: its positions start at 40, and with rotary positions only differences matter",
-    last_text_first: "a correct model: it reads the last text first but returns all in their order",
+    lambda texts, first: RIGHT_READER(texts[::-1], first)[::-1]: "a correct model: it reads the last text first but returns all in their order",
 }  # fmt: skip
 
 # Wrong ones
-
-
-def from_0(past, T, calls):
-    return torch.arange(T)
-
-
-def by_calls(past, T, calls):
-    return calls + torch.arange(T)
-
-
-def one_too_far(past, T, calls):
-    return torch.arange(past, past + T) + (past > 0)
-
-
-def turned_again(old):
-    """Cached keys are turned once more at each step."""
-    return neighbours(old, *angles(torch.arange(old.shape[1]).float()))
 
 
 def nothing_hidden(T, S):
@@ -224,14 +189,6 @@ def fails_on_one_id(texts, first):
     return RIGHT_READER(texts, first)
 
 
-def nan_at_the_end(logits, past):
-    return torch.cat([logits[:-1], logits[-1:] * torch.nan]) if past else logits
-
-
-def nothing_kept(old, new, both):
-    return new
-
-
 def single_first_id_lost(old, new, both):
     return both if old.shape[1] or new.shape[1] > 1 else old
 
@@ -244,45 +201,33 @@ def with_a_bias(size):
     return lambda logits, past: logits + size * (torch.arange(V) < 2)
 
 
-def two_ids_exchanged(logits, past):
-    return logits[:, [0, 1, 2, 4, 3, *range(5, V)]]
-
-
-def as_it_was(cached):
-    return cached
-
-
-def first_text_alone(texts, first):
-    return [RIGHT_READER([texts[0]], first)[0][: len(text)] for text in texts]
-
-
 WRONG = {
-    reader(place=from_0): "an incorrect model: its positions start again at 0 with each call, so they do not advance with the cache",
-    reader(place=by_calls): "an incorrect model: its positions count calls instead of ids",
-    reader(place=one_too_far): "an incorrect model: with a cache, its positions are one too high",
+    reader(place=lambda past, T, calls: torch.arange(T)): "an incorrect model: its positions start again at 0 with each call, so they do not advance with the cache",
+    reader(place=lambda past, T, calls: calls + torch.arange(T)): "an incorrect model: its positions count calls instead of ids",
+    reader(place=lambda past, T, calls: torch.arange(past, past + T) + (past > 0)): "an incorrect model: with a cache, its positions are one too high",
     reader(theta=1e4): "an incorrect model: its θ is 10,000, but the weights were trained with 100,000",
     reader(turn_query=halves, turn_key=halves): "an incorrect model: it pairs halves where the weights expect neighbours",
     reader(turn_query=backwards, turn_key=backwards): "an incorrect model: it rotates in the wrong direction",
-    reader(turn_key=unturned): "an incorrect model: it rotates only the queries",
-    reader(next_text=as_it_was): "an incorrect model: the cache of one text is still there when the next one starts",
-    reader(in_use=turned_again): "an incorrect model: cached keys are rotated once more at each step",
+    reader(turn_key=lambda x, sin, cos: x): "an incorrect model: it rotates only the queries",
+    reader(next_text=lambda cached: cached): "an incorrect model: the cache of one text is still there when the next one starts",
+    reader(in_use=lambda old: neighbours(old, *angles(torch.arange(old.shape[1]).float()))): "an incorrect model: cached keys are rotated once more at each step",
     reader(keep=prompt_alone): "an incorrect model: after the first call, nothing more goes into the cache",
-    reader(keep=nothing_kept): "an incorrect model: it keeps only the newest call's keys and values",
+    reader(keep=lambda old, new, both: new): "an incorrect model: it keeps only the newest call's keys and values",
     reader(norm=layer_norm_of_2017, last_norm=layer_norm_of_2017): "an incorrect model: its norms subtract the mean, as a layer norm does",
     reader(gain=torch.ones(D)): "an incorrect model: the last norm's weight has not been loaded",
     reader(mask=nothing_hidden): "an incorrect model: it has no causal mask, so ids that are read at once see later ones",
     reader(last_mask=nothing_hidden): "an incorrect model: its last layer has no causal mask, so ids that are read at once see later ones",
     reader(mask=one_ahead): "an incorrect model: its mask is off by one, so an id sees the next one that is read with it",
-    reader(groups=in_turn): "an incorrect model: head h uses group h % G instead of h // (H/G)",
+    reader(groups=lambda shared: shared.repeat(H // G, 1, 1)): "an incorrect model: head h uses group h % G instead of h // (H/G)",
     reader(activation=gelu): "an incorrect model: its gate uses GELU instead of SiLU",
     reader(scale=D**-0.5): "an incorrect model: its scores are divided by √D instead of √d",
     reader(ending=with_a_bias(0.1)): "an incorrect model: its readout has a bias, which makes the logits of two ids too large",
     reader(ending=with_a_bias(-0.1)): "an incorrect model: its readout has a bias, which makes the logits of two ids too small",
-    reader(ending=two_ids_exchanged): "an incorrect model: two ids are swapped in its readout",
-    reader(ending=nan_at_the_end): "an incorrect model: with a cache, its logits are NaN",
+    reader(ending=lambda logits, past: logits[:, [0, 1, 2, 4, 3, *range(5, V)]]): "an incorrect model: two ids are swapped in its readout",
+    reader(ending=lambda logits, past: torch.cat([logits[:-1], logits[-1:] * torch.nan]) if past else logits): "an incorrect model: with a cache, its logits are NaN",
     reader(keep=single_first_id_lost): "an incorrect model: if the first piece is a single id, nothing goes into the cache",
     last_repeated: "an incorrect model: after the last id of a text, it returns the previous id's logits, which no loss sees",
-    first_text_alone: "an incorrect model: it returns the logits of the first text for every text",
+    lambda texts, first: [RIGHT_READER([texts[0]], first)[0][:len(text)] for text in texts]: "an incorrect model: it returns the logits of the first text for every text",
     fails_on_one_id: "an incorrect model: it fails if the first piece is a single id",
 }  # fmt: skip
 

@@ -4,16 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from course_lessons.lesson_22_real_language_model.tasks._readers import LONGEST, REFERENCE, RIGHT, WRONG, V
-from course_lessons.shared.candidate_tests import (
-    asking,
-    equal_up_to_rounding,
-    finite,
-    mistakes_of_comparing,
-    mistakes_of_one_side,
-    mistakes_of_tests,
-    one_case_each,
-    tests_without,
-)
+from course_lessons.shared.candidate_tests import MistakenTests, asking, equal_up_to_rounding, finite, one_case_each
 from course_utils.checks.task import Task
 
 MOST = 16  # texts in a call
@@ -34,7 +25,7 @@ def _problem(texts, first):
 
 
 task = Task(
-    "22.catch_silent_mistake",
+    __name__,
     "a test that finds silent mistakes in a loaded model",
     arguments=("read", "reference"),
     result="verdict",
@@ -42,7 +33,6 @@ task = Task(
     difficulty=4,
     importance=5,
     minutes=30,
-    home=__name__,
 )
 
 one_case_each(task, RIGHT, WRONG, beside=lambda place: REFERENCE)
@@ -50,22 +40,19 @@ one_case_each(task, RIGHT, WRONG, beside=lambda place: REFERENCE)
 
 def _test(read, reference, firsts=(1, 4), together=True, same=equal_up_to_rounding):
     """A test like the solution's, in which things may be left out."""
-    try:
-        for first in firsts:
-            calls = [reference] if together else [[pair] for pair in reference]
-            for pairs in calls:
-                found = read([ids for ids, _ in pairs], first)
-                if len(found) != len(pairs):
-                    return False
-                if not all(same(right, logits) for (_, right), logits in zip(pairs, found, strict=True)):
-                    return False
-        return True
-    except Exception:
-        return False
+    for first in firsts:
+        calls = [reference] if together else [[pair] for pair in reference]
+        for pairs in calls:
+            found = read([ids for ids, _ in pairs], first)
+            if len(found) != len(pairs):
+                return False
+            if not all(same(right, logits) for (_, right), logits in zip(pairs, found, strict=True)):
+                return False
+    return True
 
 
-_mistaken = mistakes_of_tests(task, _test)
-mistakes_of_comparing(_mistaken, 0.3)
+_mistaken = MistakenTests(task, _test)
+_mistaken.by_comparing(0.3)
 _mistaken("runs_at_all", same=finite)
 
 
@@ -90,7 +77,7 @@ def _last_is_close(right, logits):
 _mistaken("losses", same=_losses_are_close)
 _mistaken("most_probable", same=_most_probable_are_the_same)
 _mistaken("last_position", same=_last_is_close)
-mistakes_of_one_side(_mistaken, 1e-4)
+_mistaken.on_one_side(1e-4)
 _mistaken(
     "mean_difference",
     same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
@@ -119,7 +106,7 @@ LEFT_OUT = ("single", "middle", "together")  # what a test may leave out
 
 def _without(parts):
     firsts = [first for name, first in (("single", 1), ("middle", 4)) if name not in parts] or [LONGEST]
-    return lambda read, reference: _test(read, reference, firsts, "together" not in parts)
+    return {"firsts": firsts, "together": "together" not in parts}
 
 
-tests_without(task, LEFT_OUT, _without, 2, never_both=("single", "middle"))
+_mistaken.without(LEFT_OUT, 2, _without, never_both=("single", "middle"))

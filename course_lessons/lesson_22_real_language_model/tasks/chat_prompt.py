@@ -3,20 +3,18 @@
 from os.path import commonprefix
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 START, END = "<|im_start|>", "<|im_end|>"
 
 task = Task(
-    "22.chat_prompt",
+    __name__,
     "a dialogue as one text",
     arguments=("messages", "default"),
     result="prompt",
     difficulty=2,
     importance=4,
     minutes=15,
-    home=__name__,
     partial=EDGE | SIDE_EFFECT,
 )
 

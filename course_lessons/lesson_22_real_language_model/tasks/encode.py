@@ -1,17 +1,15 @@
 """Task 22.encode: the tokens of a word by byte-pair encoding, from the merges in the order in which they were learned."""
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "22.encode",
+    __name__,
     "a word into tokens",
     arguments=("word", "merges"),
     result="tokens",
     difficulty=2,
     importance=4,
     minutes=20,
-    home=__name__,
 )
 
 MERGES = [

@@ -9,19 +9,17 @@ import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.weight_properties import outside_the_values
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 from course_utils.models.attention import causal_mask
 
 task = Task(
-    "22.grouped_query_attention",
+    __name__,
     "heads that share keys and values",
     arguments=("query B×H×T×d", "key B×G×S×d", "value B×G×S×d", "mask B×T×S"),
     result="contexts B×H×T×d",
     difficulty=3,
     importance=5,
     minutes=25,
-    home=__name__,
     partial=USUAL,
 )
 

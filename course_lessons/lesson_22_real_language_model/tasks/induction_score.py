@@ -2,18 +2,16 @@
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "22.induction_score",
+    __name__,
     "how much a head looks at the token after the earlier copy",
     arguments=("weights H×T×T", "period"),
     result="score H",
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
     rows_sum_to_one=("weights",),
 )
 

@@ -11,7 +11,7 @@ from course_utils.checks.running.contract import Case, Stream
 from course_utils.checks.task import Task
 
 task = Task(
-    "22.one_pass_attention",
+    __name__,
     "attention in one pass over blocks",
     arguments=("next_block",),
     result="context D",
@@ -19,7 +19,6 @@ task = Task(
     difficulty=4,
     importance=2,
     minutes=30,
-    home=__name__,
     partial={"edge": (0.5, "right on every ordinary input, wrong on an unusual one.")},
 )
 
@@ -113,8 +112,6 @@ NAN_COMES = "Perhaps you use a block, or a part of it such as `scores[i]`, after
 def no_nan_without_large_scores(case, value):
     """Among scores near 0 nothing overflows."""
     far = any(scores.abs().amax() > 100 for scores, _ in case.args[0].values)
-    return (
-        None
-        if far or not value.isnan().any()
-        else f"{NAN_COMES} Or 0 is divided by 0: exp(-inf) = 0 is the factor of the old parts, not of the first block."
-    )
+    if far or not value.isnan().any():
+        return None
+    return f"{NAN_COMES} Or 0 is divided by 0: exp(-inf) = 0 is the factor of the old parts, not of the first block."

@@ -6,18 +6,16 @@ import torch
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "22.swiglu",
+    __name__,
     "a gated feed-forward network",
     arguments=("x …×D", "weight_gate F×D", "weight_up F×D", "weight_down D×F"),
     result="y …×D",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
     partial=USUAL,
 )
 

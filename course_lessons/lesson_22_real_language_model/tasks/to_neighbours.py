@@ -2,18 +2,16 @@
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "22.to_neighbours",
+    __name__,
     "rotary pairs reordered",
     arguments=("weight HD×D", "heads"),
     result="weight HD×D",
     difficulty=3,
     importance=2,
     minutes=15,
-    home=__name__,
 )
 
 

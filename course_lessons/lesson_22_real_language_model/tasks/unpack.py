@@ -5,18 +5,16 @@ from operator import add, mul
 import torch
 
 from course_utils.base.words import count
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "22.unpack",
+    __name__,
     "weights of four bits",
     arguments=("scale N", "minimum N", "packed N×16"),
     result="weights N×32",
     difficulty=2,
     importance=3,
     minutes=15,
-    home=__name__,
     gradient_not_asked=("scale", "minimum"),
 )
 

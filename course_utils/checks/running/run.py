@@ -45,10 +45,7 @@ SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chan
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
 DIGITS_AT_MOST = 4096  # of a returned int, in binary
-NOT_THE_LEARNERS = (
-    *OURS,
-    *(f"{sysconfig.get_paths()[k]}{os.sep}" for k in ("stdlib", "purelib", "platlib")),
-)
+NOT_THE_LEARNERS = (*OURS, *(f"{sysconfig.get_paths()[k]}{os.sep}" for k in ("stdlib", "purelib", "platlib")))
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
 
 
@@ -142,11 +139,9 @@ def kind_of_answer(answer: object) -> tuple[str, object]:
         return ("empty", None) if _is_empty(forward) else ("class", str(answer.__name__))
     if isinstance(answer, torch.nn.Module):
         return "module", str(type(answer).__name__)
-    return (
-        ("callable", answer.__name__ if inspect.isclass(answer) else None)
-        if callable(answer)
-        else ("value", plain(answer))
-    )
+    if callable(answer):
+        return ("callable", answer.__name__ if inspect.isclass(answer) else None)
+    return ("value", plain(answer))
 
 
 def _is_module_class(answer):

@@ -44,7 +44,7 @@ def package(root: Path, note: str) -> bytes:
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): the course's folder is not whole."
         ) from None
-    content[f"{FOLDER}/{SOLUTIONS}"] = _notes_for_solutions(note)
+    content[f"{FOLDER}/{SOLUTIONS}"] = json.dumps(dict.fromkeys(catalogue.solutions(), f"# {note}"), indent=1).encode()
     if own := catalogue.instructor_mistakes():  # changed solutions, since there is no solution to change
         content[f"{FOLDER}/{LESSONS}/{PACKED_MISTAKES}"] = packed(own).encode()
     content[f"{FOLDER}/{LESSONS}/{PACKED_SOURCES}"] = gzip.compress(json.dumps(_changed_solutions()).encode(), mtime=0)
@@ -65,7 +65,3 @@ def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, mode << 16
             made.writestr(entry, data)
     return archive.getvalue()
-
-
-def _notes_for_solutions(note):
-    return json.dumps(dict.fromkeys(catalogue.solutions(), f"# {note}"), indent=1).encode()

@@ -128,7 +128,7 @@ def stamped(notebook: dict, lesson: str) -> dict:
     }
     address = _course_address(notebook)
     base = f"{address.removesuffix('.git')}/blob/main/" if address else None
-    cells = [_with_source_as_text(cell) for cell in notebook["cells"]]
+    cells = [cell | {"source": "".join(cell["source"])} for cell in notebook["cells"]]
     for cell in cells:
         if cell["cell_type"] == "markdown" and base:
             cell["source"] = SIBLING.sub(f"]({base}", cell["source"])
@@ -143,16 +143,6 @@ def address_in(notebook: Path) -> str:
 def _course_address(notebook):
     code = ("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
     return next((found[1] for found in map(ADDRESS.search, code) if found), "")
-
-
-def _with_source_as_text(cell):
-    """Return a copy of a cell, its source as one text."""
-    return cell | {"source": "".join(cell["source"])}
-
-
-def _title(notebook):
-    """Return the heading of a notebook's first cell."""
-    return "".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
 
 
 def worth(lesson: str, settings: Settings) -> dict[str, float]:
@@ -230,7 +220,7 @@ def _readme_text(notebook, lesson, settings, withheld=False):
     counted = settings.counted(number)
     left_out = [each.id for each in catalogue.asked(number, settings.options_seed is not None) if each.id not in points]
     return README.format(
-        title=_title(notebook),
+        title="".join(notebook["cells"][0]["source"]).partition("\n")[0].removeprefix("# "),
         file=f"{lesson}.ipynb",
         tasks=count(len(counted), "task"),
         points=count(sum(points.values()), "point"),

@@ -144,16 +144,19 @@ def _settings(plain):
         if section not in ("points", "written"):
             _must_hold_only(f"[{section}]", content, FORM[section])
     sections = {name: plain.get(name, {}) for name in FORM}
-    known, zone = known_ids(), _zone(sections["time"])
+    known, zone, from_ = known_ids(), _zone(sections["time"]), sections["solutions"].get("from")
     return Settings(
         **_points(sections["points"], known),
         zone=zone,
         **_late(sections["late"], zone),
-        **_solutions(sections["solutions"], zone),
-        **_canvas(sections["canvas"]),
-        **_reference(sections["reference"]),
-        **_hazards(sections["hazards"]),
-        limits=_limits(sections["limits"]),
+        solutions_from=None if from_ is None else _time("[solutions] from", from_, zone, DAY_BEGINS),
+        canvas=_canvas(sections["canvas"]),
+        reference_counts=_reference(sections["reference"]),
+        hazard_share=_number("[hazards] share", sections["hazards"].get("share", 1), 0, 1),
+        limits={
+            key: float(_number(f"[limits] {key}", value, 0, 10**6, above=True))
+            for key, value in sections["limits"].items()
+        },
         written=_written(sections["written"], known),
     )
 
@@ -223,12 +226,6 @@ def _late(section, zone):
     return late
 
 
-def _solutions(section, zone):
-    return {
-        "solutions_from": _time("[solutions] from", section["from"], zone, DAY_BEGINS) if "from" in section else None
-    }
-
-
 def _time(where, value, zone, of_day):
     time = in_zone(value, zone, of_day) if isinstance(value, date) else None
     if time is None or time.tzinfo is None:
@@ -272,22 +269,14 @@ def _canvas(section):
         raise SettingsError(
             f"[canvas] assignment must be the number at the end of the assignment's address, such as 12345, not {_value_text(assignment)}."
         )
-    return {"canvas": assignment}
+    return assignment
 
 
 def _reference(section):
     counts = section.get("counts", False)
     if not isinstance(counts, bool):
         raise SettingsError(f"[reference] counts must be true or false, not {_value_text(counts)}.")
-    return {"reference_counts": counts}
-
-
-def _hazards(section):
-    return {"hazard_share": _number("[hazards] share", section["share"], 0, 1)} if "share" in section else {}
-
-
-def _limits(section):
-    return {key: float(_number(f"[limits] {key}", value, 0, 10**6, above=True)) for key, value in section.items()}
+    return counts
 
 
 def _written(section, known):

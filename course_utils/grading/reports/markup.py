@@ -72,14 +72,10 @@ def sign(verdict: Verdict, points: Points) -> str:
     return "◐" if standing(verdict, points) == "partly" else SIGNS.get(verdict.state, "–")
 
 
-def _clean(value):
-    return clean(value) if type(value) is str else value
-
-
 _templates = Environment(
     loader=PackageLoader("course_utils.grading.reports"),
     autoescape=True,
-    finalize=_clean,
+    finalize=lambda value: clean(value) if type(value) is str else value,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,

@@ -10,11 +10,7 @@ import time
 from course_utils.checks.running.contract import unpack
 
 NONCE = 16  # bytes
-MAGICS = (
-    "time",
-    "prun",
-    "capture",
-)  # IPython's that run their code in a learner's process; all others do nothing
+MAGICS = ("time", "prun", "capture")  # IPython's that run their code in a learner's process; all others do nothing
 LARGEST = 4 * 2**20  # bytes of a reply; right results are a thousand times smaller
 
 

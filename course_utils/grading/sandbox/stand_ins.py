@@ -25,7 +25,7 @@ class Offers:
         names = [
             path.relative_to(PACKAGE.parent).with_suffix("")
             for package in WITHHELD_PACKAGES
-            for path in _files(package)
+            for path in (PACKAGE / package).rglob("*.py")
         ]
         # Listed before the folders are closed.
         self._names = {".".join(name.parts).removesuffix(".__init__") for name in names}
@@ -112,10 +112,6 @@ class StandIn:
         return self._original() | other if self._name in vars(self._module) else self
 
     __ror__ = __or__
-
-
-def _files(package):
-    return (PACKAGE / package).rglob("*.py")
 
 
 def install() -> Offers:

@@ -2,8 +2,7 @@
 
 import torch
 
-from course_utils.checks.running.contract import Candidate, Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Candidate, Case, Task
 
 
 def double(x):
@@ -19,7 +18,7 @@ def square(x):
 
 
 task = Task(
-    "90.catch_odd_one",
+    __name__,
     "do two functions agree?",
     arguments=("pair",),
     result="verdict",
@@ -27,7 +26,6 @@ task = Task(
     difficulty=1,
     importance=1,
     minutes=5,
-    home=__name__,
 )
 
 

@@ -3,11 +3,10 @@
 import torch
 from torch.nn import functional as F
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "90.gated_layer",
+    __name__,
     "a gated layer, as a module",
     arguments=("sizes", "weights", "x B×S×D", "mask B×S"),
     result="y B×S×D",
@@ -15,7 +14,6 @@ task = Task(
     difficulty=3,
     importance=3,
     minutes=15,
-    home=__name__,
 )
 
 

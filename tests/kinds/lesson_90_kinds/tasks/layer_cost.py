@@ -1,17 +1,15 @@
 """Task 90.layer_cost: a tuple of whole numbers, and a number."""
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "90.layer_cost",
+    __name__,
     "what self-attention costs",
     arguments=("n", "d"),
     result=("multiplications", "steps", "share"),
     difficulty=1,
     importance=2,
     minutes=5,
-    home=__name__,
 )
 
 

@@ -2,18 +2,16 @@
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "90.memory_hops",
+    __name__,
     "reading several memories one after the other",
     arguments=("question B×D", "memories"),
     result="state B×D",
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
 )
 
 

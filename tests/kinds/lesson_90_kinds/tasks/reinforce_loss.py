@@ -1,10 +1,9 @@
 """Task 90.reinforce_loss: a gradient that must not arrive, and one that nobody looks at."""
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "90.reinforce_loss",
+    __name__,
     "the loss of REINFORCE",
     arguments=("log_probability B", "reward B", "baseline B"),
     result="loss",
@@ -12,7 +11,6 @@ task = Task(
     difficulty=2,
     importance=3,
     minutes=10,
-    home=__name__,
 )
 
 

@@ -2,18 +2,16 @@
 
 import torch
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task, sizes
+from course_utils.checks.task import Case, Task, sizes
 
 task = Task(
-    "90.shift_right",
+    __name__,
     "what the decoder reads",
     arguments=("target B×T", "bos"),
     result="inputs B×T",
     difficulty=1,
     importance=4,
     minutes=5,
-    home=__name__,
 )
 
 

@@ -1,17 +1,15 @@
 """Task 90.token_batches: lists of whole numbers, and an exception that is the right outcome."""
 
-from course_utils.checks.running.contract import Case
-from course_utils.checks.task import Task
+from course_utils.checks.task import Case, Task
 
 task = Task(
-    "90.token_batches",
+    __name__,
     "sentences of like length in one batch",
     arguments=("lengths", "limit"),
     result="batches",
     difficulty=3,
     importance=3,
     minutes=15,
-    home=__name__,
 )
 
 
