@@ -51,7 +51,7 @@ print("trained:  ", translate(translator, subwords, captions))
 # %% [markdown]
 # The model with random weights repeats pieces of words. The trained model, which differs in nothing but its weights, translates the caption correctly.
 #
-# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We return to this gap below.
+# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions.
 #
 # ## What does one step do?
 #
@@ -117,7 +117,7 @@ def loss_on(model, batch, smoothing=0.0):  # smoothing: see below
 #
 # We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts every word in the test sentences from the correct words before it.
 #
-# SGD uses the same learning rate for all weights, but are their gradients the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a fraction of the same figure for the readout, the final matrix.
+# SGD uses the same learning rate for all weights, but are their gradients the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a fraction of the same figure for the readout, which is tied to the embedding: both use the same matrix.
 
 
 # %%
@@ -376,7 +376,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop, which you can copy into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
+# From here on, this is the course's training loop. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
 
 
 # %%
@@ -408,7 +408,9 @@ print("both:   ", words_right(careful))
 #
 # ## Captions of any length
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above: dropout, label smoothing, weight decay, a warm-up and the best weights. We take 400 steps, which is not quite one epoch. Guess whether the model can then translate "A man is playing guitar."
+# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For captions of your own, copy [lesson 12's](12_transformer.ipynb) `Transformer` and greedy `translate`; ours computes the same, but stores keys' and values' matrices as one. Our subwords are those of `ByteLevelBPETokenizer(add_prefix_space=True)` in `tokenizers`, trained on both languages for a vocabulary of 4,000, with four special tokens first.
+#
+# We take 400 steps, which is not quite one epoch. Guess whether the model can then translate "A man is playing guitar."
 
 
 # %%
