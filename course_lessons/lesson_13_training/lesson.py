@@ -117,7 +117,7 @@ def loss_on(model, batch, smoothing=0.0):  # smoothing: see below
 #
 # We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts every word in the test sentences from the correct words before it.
 #
-# SGD uses the same learning rate for all weights, but are their gradients the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a fraction of the same figure for the readout, which is tied to the embedding: both use the same matrix.
+# SGD uses the same learning rate for all weights, but are their gradients the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a fraction of the same figure for the readout, the final matrix.
 
 
 # %%
@@ -408,7 +408,7 @@ print("both:   ", words_right(careful))
 #
 # ## Captions of any length
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For captions of your own, copy [lesson 12's](12_transformer.ipynb) `Transformer` and greedy `translate`; ours computes the same, but stores keys' and values' matrices as one. Our subwords are those of `ByteLevelBPETokenizer(add_prefix_space=True)` in `tokenizers`, trained on both languages for a vocabulary of 4,000, with four special tokens first.
+# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy `Transformer` and greedy `translate` from [lesson 12](12_transformer.ipynb); our class computes the same, but projects keys and values with one matrix. Our subwords are those of `ByteLevelBPETokenizer(add_prefix_space=True)` in `tokenizers`, trained on both languages with 4,000 tokens, four special ones first.
 #
 # We take 400 steps, which is not quite one epoch. Guess whether the model can then translate "A man is playing guitar."
 
@@ -464,9 +464,9 @@ print(f"BLEU on {len(translations):,} test captions: {bleu.score:.0f}")
 figures.draw_own_loop()
 
 # %% [markdown]
-# In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
+# In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs.
 #
-# To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
+# To keep a model, we save its weights; to load them, we build the same model and copy them into it:
 
 # %% tags=["nbval-check-output"]
 with TemporaryDirectory() as folder:  # in a project: a folder that stays
@@ -626,7 +626,7 @@ reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 #
 # Which ingredients help the course's translation model, whose loop differs from ours mainly in [its optimizer](../docs/translators.md#optimizers)? We have retrained it with one thing changed at a time, using five seeds for each change. Four changes leave out an ingredient: dropout, the tied readout, label smoothing or the warm-up over the first 5% of the steps. The fifth fills its batches at random instead of with sentences of similar length.
 #
-# If a change costs BLEU, the changed ingredient helps. Guess which of the five ingredients help.
+# If a change costs BLEU, the changed ingredient helps. Guess which ones help.
 
 # %%
 rows = figures.recipe_differences()
