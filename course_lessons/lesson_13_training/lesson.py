@@ -408,9 +408,9 @@ print("both:   ", words_right(careful))
 #
 # ## Captions of any length
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy `Transformer` and greedy `translate` from [lesson 12](12_transformer.ipynb); our class computes the same, but projects keys and values with one matrix. Our subwords are those of `ByteLevelBPETokenizer(add_prefix_space=True)` in `tokenizers`, trained on both languages with 4,000 tokens, four special ones first.
+# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy `Transformer`, with `longest=100`, and greedy `translate` from [lesson 12](12_transformer.ipynb); our class computes the same, but projects keys and values with one matrix. Our subwords are those of `ByteLevelBPETokenizer(add_prefix_space=True)` in `tokenizers`, trained on both languages with 4,000 tokens, four special ones first.
 #
-# We take 400 steps, which is not quite one epoch. Guess whether the model can then translate "A man is playing guitar."
+# After 400 steps, not quite one epoch, can the model translate "A man is playing guitar."?
 
 
 # %%
@@ -464,9 +464,9 @@ print(f"BLEU on {len(translations):,} test captions: {bleu.score:.0f}")
 figures.draw_own_loop()
 
 # %% [markdown]
-# In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs.
+# In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
 #
-# To keep a model, we save its weights; to load them, we build the same model and copy them into it:
+# We save a model's weights and later load them into a model of the same size:
 
 # %% tags=["nbval-check-output"]
 with TemporaryDirectory() as folder:  # in a project: a folder that stays
@@ -580,7 +580,7 @@ for name, trained in {"Trainer": trainer.model, "our loop": ours}.items():
     print(f"{name:8}  validation loss {loss:.2f}, share of words right {right:.2f}")
 
 # %% [markdown]
-# After the same batches, the two losses are about equal. The class differs from our loop mainly in two details: its learning rate begins and ends at 0, and it does not shrink biases and layer norms. The line with `_tied_weights_keys` tells it which two names belong to the same matrix; without this line, it would refuse to save the model.
+# After the same batches, the two losses are about equal. The class differs mainly in two details: its learning rate begins and ends at 0, and it does not shrink biases and layer norms. The line with `_tied_weights_keys` tells it which two names belong to the same matrix; without this line, it would refuse to save the model.
 #
 # ## What is an ingredient worth?
 #
