@@ -51,7 +51,7 @@ print("trained:  ", translate(translator, subwords, captions))
 # %% [markdown]
 # The model with random weights repeats pieces of words. The trained model, which differs in nothing but its weights, translates the caption correctly.
 #
-# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions. We return to this gap below.
+# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions.
 #
 # ## What does one step do?
 #
@@ -376,7 +376,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop, which you can copy into your own project, without the progress bar. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
+# From here on, this is the course's training loop. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
 
 
 # %%
@@ -408,7 +408,9 @@ print("both:   ", words_right(careful))
 #
 # ## Captions of any length
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above: dropout, label smoothing, weight decay, a warm-up and the best weights. We take 400 steps, which is not quite one epoch. Guess whether the model can then translate "A man is playing guitar."
+# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy `Transformer`, with `longest=100`, and greedy `translate` from [lesson 12](12_transformer.ipynb); our class computes the same, but projects keys and values with one matrix. Our subwords are those of `ByteLevelBPETokenizer(add_prefix_space=True)` in `tokenizers`, trained on both languages with 4,000 tokens, four special ones first.
+#
+# After 400 steps, not quite one epoch, can the model translate "A man is playing guitar."?
 
 
 # %%
@@ -464,7 +466,7 @@ figures.draw_own_loop()
 # %% [markdown]
 # In our run, the first translation is correct, but the second says only that *a woman is holding a book*, and the BLEU is low. Trained with the same code for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
 #
-# To keep a model for later, we save its weights; to load them, we build the same model and copy them into it:
+# We save a model's weights and later load them into a model of the same size:
 
 # %% tags=["nbval-check-output"]
 with TemporaryDirectory() as folder:  # in a project: a folder that stays
@@ -578,7 +580,7 @@ for name, trained in {"Trainer": trainer.model, "our loop": ours}.items():
     print(f"{name:8}  validation loss {loss:.2f}, share of words right {right:.2f}")
 
 # %% [markdown]
-# After the same batches, the two losses are about equal. The class differs from our loop mainly in two details: its learning rate begins and ends at 0, and it does not shrink biases and layer norms. The line with `_tied_weights_keys` tells it which two names belong to the same matrix; without this line, it would refuse to save the model.
+# After the same batches, the two losses are about equal. The class differs mainly in two details: its learning rate begins and ends at 0, and it does not shrink biases and layer norms. The line with `_tied_weights_keys` tells it which two names belong to the same matrix; without this line, it would refuse to save the model.
 #
 # ## What is an ingredient worth?
 #
@@ -624,7 +626,7 @@ reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 #
 # Which ingredients help the course's translation model, whose loop differs from ours mainly in [its optimizer](../docs/translators.md#optimizers)? We have retrained it with one thing changed at a time, using five seeds for each change. Four changes leave out an ingredient: dropout, the tied readout, label smoothing or the warm-up over the first 5% of the steps. The fifth fills its batches at random instead of with sentences of similar length.
 #
-# If a change costs BLEU, the changed ingredient helps. Guess which of the five ingredients help.
+# If a change costs BLEU, the changed ingredient helps. Guess which ones help.
 
 # %%
 rows = figures.recipe_differences()
