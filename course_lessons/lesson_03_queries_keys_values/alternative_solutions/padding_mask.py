@@ -7,4 +7,8 @@ OWN = [
         [*(torch.ones(k, dtype=torch.bool) for k in n.tolist()), torch.ones(size) > 0], batch_first=True
     )[:-1]
 ]
-CORRECT = [*OWN, lambda lengths, size, *, device=None: torch.arange(size, device=device).lt(lengths.view(-1, 1))]
+CORRECT = [
+    *OWN,
+    lambda lengths, size: torch.arange(size).expand(len(lengths), size) < lengths.unsqueeze(1),
+    lambda lengths, size, *, device=None: torch.arange(size, device=device).lt(lengths.view(-1, 1)),
+]

@@ -1,5 +1,7 @@
 """Correct answers to 04.width_that_saturates in other styles than the solution's."""
 
+import math
+
 import torch
 
 
@@ -16,5 +18,5 @@ def by_logit(share):
 
 
 OWN = [by_logit]
-CORRECT = [*OWN, upwards]
+CORRECT = [*OWN, upwards, lambda share: math.ceil(math.log(share / (1 - share)) ** 2 / 2)]
 INPUTS = {"share": lambda draw: draw.choice([0.55, 0.7, 0.8, 0.9, 0.93, 0.97, 0.99, 0.999])}

@@ -17,7 +17,11 @@ def by_a_table(kind, n, d, k, radius):
 
 
 NONE_OF_ITS_OWN = "It is a table of formulas."
-CORRECT = [by_a_table, lambda *given: [torch.tensor(number) for number in by_a_table(*given)]]
+CORRECT = [
+    by_a_table,
+    lambda *given: list(by_a_table(*given)),
+    lambda *given: [torch.tensor(number) for number in by_a_table(*given)],
+]
 INPUTS = {
     "kind": lambda draw: draw.choice(["self", "recurrent", "convolution", "restricted"]),
     "n": lambda draw: draw.choice([draw.randint(2, 40), draw.randint(2, 5) ** draw.randint(1, 5)]),
