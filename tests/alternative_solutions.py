@@ -16,7 +16,6 @@ FILES = {
 }
 HELD = {task_id: runpy.run_path(str(file)) for task_id, file in FILES.items()}
 CORRECT = {task_id: held["CORRECT"] for task_id, held in HELD.items()}
-OWN = {task_id: held["OWN"] for task_id, held in HELD.items() if "OWN" in held}
 
 
 def exercises_of(lesson: str) -> str:

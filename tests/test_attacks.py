@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from tasks import TASKS, judge_briefly, solution_of
 from torch import nn
+from weak_tests import attention_test, score_test
 
 from course_utils.checks.judge import judge
 from course_utils.checks.judge_answer import expected_on, judge_answer
@@ -45,50 +46,11 @@ def unstable_sigmoid(z):
     return z.exp() / (1 + z.exp())
 
 
-def weighted_sum(w, v):
-    return w @ v
-
-
-def sum_vectors(x, m):
-    return (x * m[..., None]).sum(1)
-
-
-def sentiment(x, w, b):
-    return torch.sigmoid(x @ w + b)
-
-
-def gradient(x, y, w, b):
-    e = (torch.sigmoid(x @ w + b) - y) / len(y)
-    return e @ x, e.sum()
-
-
-def polarity(x, w):
-    return F.normalize(x, dim=1) @ F.normalize(w, dim=0)
-
-
-def softmax(s, t=1.0):
-    return (s / t).softmax(-1)
-
-
-def dot_scores(x, theta):
-    return x @ theta
-
-
-def mlp_scores(x, W, b, theta):
-    return torch.sigmoid(x @ W.T + b) @ theta
-
-
-def several(x, th, m):
-    return (soft(th @ x.mT, m[:, None]) @ x).flatten(1)
-
-
-def spread(w, e):
-    return w[..., None] * e[:, None]
-
-
-def attention(q, k, v, m=None):
-    w = soft(q @ k.mT, m)
-    return w @ v, w
+weighted_sum, sum_vectors, sentiment, gradient, polarity, softmax, dot_scores, mlp_scores, several, spread, attention = map(
+    solution_of,
+    ("00.weighted_sum", "01.sum_vectors", "01.sentiment", "01.sentiment_gradient", "01.word_polarity", "02.softmax", "02.dot_scores",
+     "02.mlp_scores", "02.several_attentions", "02.error_through_attention", "03.attention"),
+)  # fmt: skip
 
 
 def unstable_tanh(z):
@@ -115,53 +77,6 @@ def altered_mask(q, k, v, m=None):
 
 SCORE = reference.SCORES
 ASKED = {name: score for name, score in SCORE.items() if f"04.{name}" in TASKS}  # those that learners write
-
-
-def shaped(name, B, T, S, D, E, A):
-    pair = {"additive": ((A, D + E), (A,)), "general": ((D, E),), "concatenating": ((D + E,),)}
-    pair |= {"perceptron": ((A, D), (A, E), (A,))}
-    if name == "location_based":
-        return (B, T, D), (S, D)
-    return (B, T, D), (B, S, E if name in pair else D), *pair.get(name, ())
-
-
-def score_test(sizes=(2, 3, 5, 7, 11, 13), agree=None, fix=lambda name, args: args):
-    """A learner's test of scores. Everything that can be weak about it is a parameter."""
-    agree = agree or (lambda a, b: a.shape == b.shape and torch.allclose(a, b, atol=1e-5))
-
-    def test(name, candidate):
-        torch.manual_seed(0)
-        args = [torch.randn(shape) for shape in shaped(name, *sizes)]
-        args[0][0, 0] = 0
-        try:
-            args = fix(name, args)
-            return bool(agree(SCORE[name](*args), candidate(*args)))
-        except Exception:
-            return False
-
-    return test
-
-
-def attention_test(sizes=(2, 3, 5, 7, 11), agree=None, masks=None, fix=lambda q, k, v: (q, k, v)):
-    """A learner's test of attention. Everything that can be weak about it is a parameter."""
-    agree = agree or (lambda a, b: a.shape == b.shape and torch.allclose(a, b, atol=1e-5))
-    B, T, S, D, E = sizes
-
-    def test(candidate):
-        torch.manual_seed(0)
-        q, k, v = fix(torch.randn(B, T, D), torch.randn(B, S, D), torch.randn(B, S, E))
-        usual = torch.rand(B, q.shape[1], k.shape[1]) < 0.5
-        usual[-1, -1] = False
-        try:
-            for mask in (None, usual) if masks is None else masks(usual):
-                right, received = reference.attention(q, k, v, mask), candidate(q, k, v, mask)
-                if len(received) != 2 or not all(agree(a, b) for a, b in zip(right, received, strict=True)):
-                    return False
-        except Exception:
-            return False
-        return True
-
-    return test
 
 
 # If a task lost the inputs that refuse one of these, that one would pass, and neither another one nor a named mistake.

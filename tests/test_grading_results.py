@@ -29,13 +29,8 @@ from course_utils.grading.storage.journal import Journal
 from course_utils.grading.storage.record import TO_BE_READ, Graded, Person, Points, Result, Verdict
 
 # Ten tasks of two lessons, however many more there are.
-TASKS = [
-    *map(
-        catalogue.load, ("02.softmax", "02.masked_softmax", "02.dot_scores", "02.mlp_scores", "02.several_attentions")
-    ),
-    *map(catalogue.load, ("02.error_through_attention", "03.padding_mask", "03.causal_mask", "03.attention")),
-    catalogue.load("03.catch_wrong_attention"),
-]
+NAMES = "02.softmax 02.masked_softmax 02.dot_scores 02.mlp_scores 02.several_attentions 02.error_through_attention"
+TASKS = [*map(catalogue.load, f"{NAMES} 03.padding_mask 03.causal_mask 03.attention 03.catch_wrong_attention".split())]
 AT = datetime(2026, 11, 20, 13, 5, 7, 250_000, tzinfo=timezone(timedelta(hours=1)))
 FORMULA = set("=+-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻−")
 HOSTILE = [
@@ -282,12 +277,8 @@ def test_moodle_can_import(tmp_path):
 
 def test_an_empty_class_has_headers(tmp_path):
     files = written(tmp_path, [])
-    assert [len(rows(files[name])) for name in ("grades.csv", "nbgrader.csv", "canvas.csv", "moodle.csv")] == [
-        1,
-        1,
-        2,
-        1,
-    ]
+    tables = ("grades.csv", "nbgrader.csv", "canvas.csv", "moodle.csv")
+    assert [len(rows(files[name])) for name in tables] == [1, 1, 2, 1]
     assert json.loads(files["ags.json"]) == []
     # Excel needs a mark to read UTF-8, and the other readers none.
     assert [name for name, data in files.items() if data.startswith(b"\xef\xbb\xbf")] == ["grades.csv"]
@@ -345,14 +336,7 @@ def test_a_time_without_its_zone_is_refused(tmp_path):
 def test_write_all_gives_the_same_bytes_even_over_older_files(tmp_path):
     first = written(tmp_path / "a", [one(text="ü"), absent()])
     paths = exports.write_all(tmp_path / "b", [one("ada"), absent()], TASKS, "x", AT)
-    assert [path.name for path in paths] == [
-        "grades.csv",
-        "nbgrader.csv",
-        "canvas.csv",
-        "moodle.csv",
-        "ags.json",
-        "gradescope",
-    ]
+    assert [path.name for path in paths] == "grades.csv nbgrader.csv canvas.csv moodle.csv ags.json gradescope".split()
     assert written(tmp_path / "b", [one(text="ü"), absent()]) == first
     assert sorted(name for name in first if "/" in name) == ["gradescope/ada.json", "gradescope/nobody.json"]
 

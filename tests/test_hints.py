@@ -213,32 +213,8 @@ def test_the_perceptron_hint_says_that_papers_call_it_additive():
     assert "Bahdanau et al. (2014)" in hint and 'most papers call it "additive"' in hint
 
 
-LIBRARIES = (
-    builtins,
-    torch,
-    torch.Tensor,
-    torch.nn,
-    torch.nn.functional,
-    torch.special,
-    math,
-    str,
-    list,
-    dict,
-    Counter,
-)
-ANY = {
-    "vector",
-    "weight",
-    "result",
-    "changed",
-    "weight_gradient",
-    "bias_gradient",
-    "lengths",
-    "places",
-    "beta",
-    "b",
-    "i",
-}
+LIBRARIES = builtins, math, str, list, dict, Counter, torch, torch.Tensor, torch.nn, torch.nn.functional, torch.special
+ANY = set("vector weight result changed weight_gradient bias_gradient lengths places beta b i".split())
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

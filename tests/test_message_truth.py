@@ -12,6 +12,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from tasks import TASKS, altered, solution_of
+from weak_tests import attention_test, same, score_test
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
 from course_utils.checks.error_hints import IN_OTHER_WORDS
@@ -107,42 +108,6 @@ def test_masks_too_late_and_masks_too_weak_get_both_causes(task_id, answer):
 # Tests that learners write
 
 
-def trial_of_attention(compare, empty=(-1, -1), **sizes):
-    B, T, S, D, E = ({"B": 2, "T": 3, "S": 5, "D": 7, "E": 11} | sizes).values()
-    draw = torch.Generator().manual_seed(0)
-    inputs = [torch.randn(*shape, generator=draw) for shape in ((B, T, D), (B, S, D), (B, S, E))]
-    mask = torch.rand(B, T, S, generator=draw) < 0.5
-    mask[:, :, 0] = ~mask[:, :, 1]
-    if empty:
-        mask[empty] = False
-
-    def catch(candidate):
-        try:
-            pairs = [zip(attention.attention(*inputs, m), candidate(*inputs, m), strict=True) for m in (None, mask)]
-            return all(compare(right, came) for pair in pairs for right, came in pair)
-        except Exception:
-            return False
-
-    return catch
-
-
-def trial_of_scores(compare, zero=(0, 0), dims=(2, 3, 5, 7, 11, 13)):
-    def catch(name, candidate):
-        draw = torch.Generator().manual_seed(0)
-        args = [torch.randn(*shape, generator=draw) for shape in shapes(name, *dims)]
-        args[0][zero] = 0
-        try:
-            return bool(compare(attention.SCORES[name](*args), candidate(*args)))
-        except Exception:
-            return False
-
-    return catch
-
-
-def same(right, came):
-    return right.shape == came.shape and torch.allclose(right, came, atol=1e-5)
-
-
 def same_sum(right, came):
     return right.shape == came.shape and torch.allclose(right.sum(), came.sum(), atol=1e-4)
 
@@ -150,14 +115,14 @@ def same_sum(right, came):
 @pytest.mark.parametrize(
     ("task_id", "answer"),
     [
-        ("04.catch_wrong_scores", trial_of_scores(same_sum)),
-        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r[:, 0], c[:, 0]))),
-        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r[0], c[0]))),
-        ("04.catch_wrong_scores", trial_of_scores(lambda r, c: same(r, c.nan_to_num()))),
-        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 3, 1, 7, 11, 13))),
-        ("03.catch_wrong_attention", trial_of_attention(lambda r, c: same(r[0], c[0]))),
-        ("03.catch_wrong_attention", trial_of_attention(same, empty=None)),
-        ("03.catch_wrong_attention", trial_of_attention(same, B=1)),
+        ("04.catch_wrong_scores", score_test(agree=same_sum)),
+        ("04.catch_wrong_scores", score_test(agree=lambda r, c: same(r[:, 0], c[:, 0]))),
+        ("04.catch_wrong_scores", score_test(agree=lambda r, c: same(r[0], c[0]))),
+        ("04.catch_wrong_scores", score_test(agree=lambda r, c: same(r, c.nan_to_num()))),
+        ("04.catch_wrong_scores", score_test((2, 3, 1, 7, 11, 13))),
+        ("03.catch_wrong_attention", attention_test(agree=lambda r, c: same(r[0], c[0]))),
+        ("03.catch_wrong_attention", attention_test(masks=lambda mask: (None, mask | ~mask.any(-1, keepdim=True)))),
+        ("03.catch_wrong_attention", attention_test((1, 3, 5, 7, 11))),
     ],
 )
 def test_reports_on_a_test_say_what_passes_it_but_not_its_inputs(task_id, answer):
@@ -341,7 +306,7 @@ def most(group):
         ("05.best_share", share_of_groups(most, key=lambda encode, s: tuple(s.tolist())), "The decoder does not see them"),
         ("06.bahdanau_step", altered("06.bahdanau_step", (".masked_fill(~mask, -torch.inf)", ""), (".masked_fill(~mask, 0.0)", "")), "The mask reaches the annotations but not the scores"),
         ("07.log_probability", lambda z, t: z.log_softmax(0).gather(1, t[:, None]).sum(), "Your softmax runs over the positions"),
-        ("04.catch_wrong_scores", trial_of_scores(same, dims=(2, 5, 5, 5, 5, 5)), "Your test returns True for an incorrect scaled_dot: divided by √"),
+        ("04.catch_wrong_scores", score_test((2, 5, 5, 5, 5, 5)), "Your test returns True for an incorrect scaled_dot: divided by √"),
         ("05.rnn_step", friend_of_rnn_step, "so the matrix goes on the right"),
         ("01.sum_vectors", lambda w, m: (w * m[:, None]).sum(1), "the new axis has to come last"),
         ("02.masked_softmax", overflowing(), "Subtract the largest score that may be attended to first"),

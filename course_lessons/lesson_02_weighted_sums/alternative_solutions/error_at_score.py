@@ -14,10 +14,7 @@ def by_vjp(weights, words, error):
     return torch.func.vjp(context_of, weights.log())[1](error)[0]
 
 
-# PyTorch's own
-OWN = [
-    by_vjp,
-]
+OWN = [by_vjp]
 CORRECT = [
     *OWN,
     by_jacobian,

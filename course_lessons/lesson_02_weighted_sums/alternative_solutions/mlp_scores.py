@@ -1,7 +1,6 @@
 """Correct answers to 02.mlp_scores in other styles than the solution's."""
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 
@@ -12,13 +11,6 @@ def mlp_by_layers(words, weight, bias, theta):
     return torch.func.functional_call(layers, given, words).squeeze(-1)
 
 
-# PyTorch's own
-OWN = [
-    mlp_by_layers,
-]
-CORRECT = [
-    *OWN,
-    lambda x, W, b, t: (1 / (1 + torch.exp(-(x @ W.mT + b)))) @ t,
-    lambda x, W, b, t: F.bilinear(x.new_ones(*x.shape[:2], 1), torch.sigmoid(F.linear(x, W, b)), t[None, None])[..., 0],
-]
+OWN = [mlp_by_layers]
+CORRECT = [*OWN, lambda x, W, b, t: (1 / (1 + torch.exp(-(x @ W.mT + b)))) @ t]
 WORKED = [(([[[1, 2]]], [[1, 0], [1, -1]], [-1, 1], [4, 2]), "3")]

@@ -25,7 +25,4 @@ def by_numpy(function, x):
 
 
 NONE_OF_ITS_OWN = "Gradients would tell it, but none passes through the functions that are given."
-CORRECT = [
-    one_feature_after_another,
-    by_numpy,
-]
+CORRECT = [one_feature_after_another, by_numpy]

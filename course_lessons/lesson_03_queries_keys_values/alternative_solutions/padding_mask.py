@@ -2,11 +2,10 @@
 
 import torch
 
-# PyTorch's own
 OWN = [
     lambda n, size: torch.nn.utils.rnn.pad_sequence(
         [*(torch.ones(k, dtype=torch.bool) for k in n.tolist()), torch.ones(size) > 0], batch_first=True
-    )[:-1],
+    )[:-1]
 ]
 CORRECT = [
     *OWN,

@@ -27,11 +27,5 @@ def three_at_once(x, weight_q, weight_k, weight_v, mask=None):
     return weights @ value, weights
 
 
-# PyTorch's own
-OWN = [
-    by_the_library,
-]
-CORRECT = [
-    *OWN,
-    three_at_once,
-]
+OWN = [by_the_library]
+CORRECT = [*OWN, three_at_once]

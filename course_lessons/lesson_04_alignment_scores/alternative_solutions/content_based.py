@@ -2,12 +2,6 @@
 
 import torch.nn.functional as F
 
-# PyTorch's own
-OWN = [
-    lambda s, h: F.cosine_similarity(s.unsqueeze(2), h.unsqueeze(1), dim=-1),
-]
-CORRECT = [
-    *OWN,
-    lambda s, h: s @ h.mT / (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None] + 1e-8),
-]
+OWN = [lambda s, h: F.cosine_similarity(s.unsqueeze(2), h.unsqueeze(1), dim=-1)]
+CORRECT = [*OWN, lambda s, h: s @ h.mT / (s.norm(dim=-1)[..., None] * h.norm(dim=-1)[:, None] + 1e-8)]
 WORKED = [(([[[2, 0]]], [[[3, 4], [0, 0]]]), "0.6 0")]

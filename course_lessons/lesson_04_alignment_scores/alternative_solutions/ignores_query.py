@@ -18,7 +18,4 @@ def by_variance(score, state, hidden):
 
 
 NONE_OF_ITS_OWN = "It is a search for a state that changes the weights."
-CORRECT = [
-    by_many_states_at_once,
-    by_variance,
-]
+CORRECT = [by_many_states_at_once, by_variance]

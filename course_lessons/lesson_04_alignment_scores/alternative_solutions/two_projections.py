@@ -17,11 +17,5 @@ def by_loops(weight):
     return [weight_s, weight_h]
 
 
-# PyTorch's own
-OWN = [
-    by_svd,
-]
-CORRECT = [
-    *OWN,
-    by_loops,
-]
+OWN = [by_svd]
+CORRECT = [*OWN, by_loops]

@@ -35,47 +35,6 @@ def by_autograd_grad(candidate):
     return True
 
 
-def one_question_after_another(candidate):
-    def value_and_gradient(loss, logits, target, mask):
-        logits = logits.clone()
-        logits.requires_grad = True
-        result = loss(logits, target, mask)
-        if result.requires_grad:
-            (3 * result).backward()
-        if logits.grad is None:
-            return result.detach(), torch.zeros(logits.shape)
-        return result.detach(), logits.grad / 3
-
-    def is_right_on(logits, target, mask):
-        right_value, right_gradient = value_and_gradient(reference, logits, target, mask)
-        ids_before = target.clone()
-        mask_before = mask.clone()
-        logits_before = logits.clone()
-        try:
-            plain_value = candidate(logits, target, mask)
-            if not torch.equal(logits, logits_before):
-                return False
-            if not torch.equal(target, ids_before) or not torch.equal(mask, mask_before):
-                return False
-            value, gradient = value_and_gradient(candidate, logits, target, mask)
-        except Exception:
-            return False
-        if plain_value.shape != right_value.shape or torch.isnan(plain_value):
-            return False
-        close = torch.allclose(value, right_value, atol=1e-5) and torch.allclose(plain_value, right_value, atol=1e-5)
-        return close and torch.allclose(gradient, right_gradient, atol=1e-5)
-
-    torch.manual_seed(11)
-    logits = torch.randn(2, 5, 4)
-    target = torch.tensor([[0, 1, 2, 3, 0], [2, 0, 3, 1, 1]])
-    mask = torch.tensor([[True, True, False, False, False], [True, True, True, True, False]])
-    if not is_right_on(logits, target, mask):
-        return False
-    if not is_right_on(10000 * torch.sign(logits), target, mask):
-        return False
-    return is_right_on(logits, target, torch.zeros(2, 5, dtype=torch.bool))
-
-
 def by_the_library_and_numpy(candidate):
     for lengths, scale in (((4, 1, 2), 1.0), ((4, 1, 2), 1e4), ((0, 0, 0), 1.0)):
         logits, target, mask = _batch(12, lengths=lengths, scale=scale)
@@ -98,13 +57,5 @@ def by_the_library_and_numpy(candidate):
     return True
 
 
-# PyTorch's own
-OWN = [
-    by_the_library_and_numpy,
-]
-CORRECT = [
-    *OWN,
-    by_autograd_grad,
-    # As beginners write them
-    one_question_after_another,
-]
+OWN = [by_the_library_and_numpy]
+CORRECT = [*OWN, by_autograd_grad]

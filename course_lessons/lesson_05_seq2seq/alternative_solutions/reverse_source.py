@@ -17,12 +17,6 @@ def by_numpy(source, mask):
     return torch.from_numpy(np.ascontiguousarray(ids))
 
 
-# PyTorch's own
-OWN = [
-    flipped_and_rolled_back,
-]
-CORRECT = [
-    *OWN,
-    by_numpy,
-]
+OWN = [flipped_and_rolled_back]
+CORRECT = [*OWN, by_numpy]
 INPUTS = {"source": lambda draw: draw.whole("B×S", 0, 50), "mask": lambda draw: draw.words_first(0)}

@@ -14,12 +14,6 @@ def by_the_sigmoid(x, state, weight_x, weight_s, bias):
     return 2 * torch.sigmoid(2 * z) - 1
 
 
-# PyTorch's own
-OWN = [
-    by_the_library,
-]
-CORRECT = [
-    *OWN,
-    by_the_sigmoid,
-]
+OWN = [by_the_library]
+CORRECT = [*OWN, by_the_sigmoid]
 WORKED = [(([[1, 2]], [[0.5, 1]], [[1, -1], [0, 1]], [[2, 0], [0, -1]], [0.5, -1]), "0.4621 0")]

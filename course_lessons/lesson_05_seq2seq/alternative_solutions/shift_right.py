@@ -9,11 +9,5 @@ def by_numpy(target, bos):
     return torch.from_numpy(np.insert(target.numpy(), 0, bos, axis=1)[:, :-1].copy())
 
 
-# PyTorch's own
-OWN = [
-    lambda target, bos: F.pad(target, (1, -1), value=bos),
-]
-CORRECT = [
-    *OWN,
-    by_numpy,
-]
+OWN = [lambda target, bos: F.pad(target, (1, -1), value=bos)]
+CORRECT = [*OWN, by_numpy]

@@ -24,10 +24,7 @@ def by_numpy(weights, sure, possible):
 
 
 NONE_OF_ITS_OWN = "It counts what sets of pairs have in common, which the sets of Python do."
-CORRECT = [
-    by_matrices,
-    by_numpy,
-]
+CORRECT = [by_matrices, by_numpy]
 
 
 def links(draw):

@@ -5,21 +5,14 @@ import torch.nn.functional as F
 
 
 def place_by_place(state, annotations, mask, weight_s, weight_h, v):
-    B, S, E = annotations.shape
-    context = torch.zeros(B, E)
-    weights = torch.zeros(B, S)
-    for b in range(B):
-        places = [j for j in range(S) if mask[b, j]]
-        if not places:
-            continue
-        scores = []
-        for j in places:
-            hidden = torch.tanh(torch.mv(weight_s, state[b]) + torch.mv(weight_h, annotations[b, j]))
-            scores.append(torch.dot(v, hidden))
-        alpha = torch.softmax(torch.stack(scores), dim=0)
-        for k, j in enumerate(places):
-            weights[b, j] = alpha[k]
-            context[b] += alpha[k] * annotations[b, j]
+    context, weights = torch.zeros(annotations[:, 0].shape), torch.zeros(mask.shape)
+    for b in range(len(state)):
+        places = [j for j in range(mask.shape[1]) if mask[b, j]]
+        scores = [v @ torch.tanh(weight_s @ state[b] + weight_h @ annotations[b, j]) for j in places]
+        alpha = torch.softmax(torch.stack(scores), dim=0) if places else []
+        for share, j in zip(alpha, places, strict=True):
+            weights[b, j] = share
+            context[b] += share * annotations[b, j]
     return context, weights
 
 
@@ -30,15 +23,8 @@ def by_masked_softmax(state, annotations, mask, weight_s, weight_h, v):
     return torch.bmm(weights[:, None], annotations)[:, 0], weights
 
 
-# PyTorch's own
-OWN = [
-    by_masked_softmax,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    place_by_place,
-]
+OWN = [by_masked_softmax]
+CORRECT = [*OWN, place_by_place]
 WORKED = [
     (([[1]], [[[0], [2]]], [[True, True]], [[1]], [[-1]], [1.4425]), "0.2 0.9 0.1"),
     (([[1]], [[[0], [2]]], [[False, True]], [[1]], [[-1]], [1.4425]), "2 0 1"),

@@ -25,12 +25,6 @@ def by_bilinear(state, annotations, mask, weight, weight_c):
     return F.linear(torch.cat([context, state], 1), weight_c).tanh(), weights
 
 
-# PyTorch's own
-OWN = [
-    by_bilinear,
-]
-CORRECT = [
-    *OWN,
-    sentence_by_sentence,
-]
+OWN = [by_bilinear]
+CORRECT = [*OWN, sentence_by_sentence]
 WORKED = [(([[1]], [[[0], [log(3)]]], [[True, True]], [[1]], [[1, -1]]), "-0.1742 0.25 0.75")]

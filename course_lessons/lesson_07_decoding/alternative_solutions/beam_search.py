@@ -1,7 +1,5 @@
 """Correct answers to 07.beam_search in other styles than the solution's."""
 
-import heapq
-
 import torch
 
 
@@ -23,74 +21,23 @@ def by_topk(step, bos, eos, width, longest):
     return sorted([(ids[1:], s) for ids, s in ended], key=lambda pair: -pair[1])
 
 
-def by_recursion(step, bos, eos, width, longest):
-    def rounds(beam, left):
-        if not beam or left == 0:
-            return beam
-        every = [(s + more, (*ids, v)) for s, ids in beam for v, more in enumerate(step(list(ids)).double().tolist())]
-        kept = heapq.nlargest(width, every)
-        return [one for one in kept if one[1][-1] == eos] + rounds([one for one in kept if one[1][-1] != eos], left - 1)
-
-    return [(list(ids[1:]), s) for s, ids in sorted(rounds([(0.0, (bos,))], longest), reverse=True)]
-
-
-def with_a_heap(step, bos, eos, width, longest):
-    done, beam = [], [(0.0, [])]
-    for length in range(1, longest + 1):
-        heap = []
-        for score, ids in beam:
-            for token, log_p in enumerate(step([bos, *ids])):
-                heapq.heappush(heap, (score + float(log_p), [*ids, token]))
-                if len(heap) > width:
-                    heapq.heappop(heap)
-        beam = []
-        for score, ids in heap:
-            if ids[-1] == eos or length == longest:
-                done.append((ids, score))
-            else:
-                beam.append((score, ids))
-    done.sort(key=lambda pair: pair[1])
-    done.reverse()
-    return done
-
-
 def as_beginners_write_it(step, bos, eos, width, longest):
     """Scores are tensors, and the pairs are lists."""
     hypotheses = [[[bos], torch.tensor(0.0)]]
     finished = []
     for _ in range(longest):
         candidates = []
-        for hypothesis in hypotheses:
-            sequence = hypothesis[0]
-            score = hypothesis[1]
-            log_p = step(sequence)
-            for i in range(log_p.shape[0]):
-                candidates.append([sequence + [i], score + log_p[i]])
-        candidates = sorted(candidates, key=lambda c: c[1], reverse=True)
-        hypotheses = []
-        for c in candidates[:width]:
-            if c[0][-1] == eos:
-                finished.append(c)
-            else:
-                hypotheses.append(c)
-        if len(hypotheses) == 0:
-            break
-    for hypothesis in hypotheses:
-        finished.append(hypothesis)
-    finished = sorted(finished, key=lambda c: c[1], reverse=True)
-    return [[c[0][1:], c[1]] for c in finished]
+        for sequence, score in hypotheses:
+            for i, log_p in enumerate(step(sequence)):
+                candidates.append([sequence + [i], score + log_p])
+        best = sorted(candidates, key=lambda c: c[1], reverse=True)[:width]
+        finished += [c for c in best if c[0][-1] == eos]
+        hypotheses = [c for c in best if c[0][-1] != eos]
+    return [[ids[1:], score] for ids, score in sorted(finished + hypotheses, key=lambda c: c[1], reverse=True)]
 
 
-# PyTorch's own
-OWN = [
-    by_topk,
-]
-CORRECT = [
-    *OWN,
-    by_recursion,
-    with_a_heap,
-    as_beginners_write_it,
-]
+OWN = [by_topk]
+CORRECT = [*OWN, as_beginners_write_it]
 SIZES = {"V": lambda draw: draw.randint(2, 6)}
 INPUTS = {
     "step": lambda draw: draw.decoder(),

@@ -11,24 +11,8 @@ def by_while(step, bos, eos, longest):
     return ids
 
 
-def by_sorting(step, bos, eos, longest):
-    prefix = [bos]
-    for _ in range(longest):
-        ranked = sorted(enumerate(step(prefix).exp().tolist()), key=lambda pair: (-pair[1], pair[0]))
-        prefix = prefix + [ranked[0][0]]
-        if ranked[0][0] == eos:
-            return prefix[1:]
-    return prefix[1:]
-
-
-# PyTorch's own
-OWN = [
-    by_while,
-]
-CORRECT = [
-    *OWN,
-    by_sorting,
-]
+OWN = [by_while]
+CORRECT = [*OWN, lambda *given: tuple(by_while(*given))]
 SIZES = {"V": lambda draw: draw.randint(2, 6)}
 INPUTS = {
     "step": lambda draw: draw.decoder(),

@@ -15,10 +15,7 @@ def by_tensors(a, m, b, n):
 
 
 NONE_OF_ITS_OWN = "It is arithmetic with two logarithms."
-CORRECT = [
-    by_differences,
-    by_tensors,
-]
+CORRECT = [by_differences, by_tensors]
 INPUTS = {
     "short_log_p": lambda draw: -draw.uniform(1, 9),
     "short_length": lambda draw: draw.randint(1, 9),

@@ -14,10 +14,9 @@ def by_all_gradients(probabilities, rewards):
 def word_by_word(p, R):
     above, below = 0.0, 0.0
     for k in range(len(p)):
-        own = (1 - p[k]) ** 2
-        others = sum(p[i] ** 2 for i in range(len(p)) if i != k)
-        above += p[k] * (own + others) * R[k]
-        below += p[k] * (own + others)
+        length = (1 - p[k]) ** 2 + sum(p[i] ** 2 for i in range(len(p)) if i != k)
+        above += p[k] * length * R[k]
+        below += p[k] * length
     return above / below
 
 

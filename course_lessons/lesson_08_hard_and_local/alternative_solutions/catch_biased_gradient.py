@@ -30,14 +30,12 @@ def by_the_probabilities_of_picks(estimator):
 def with_shuffled_calls(estimator):
     """Every combination in a random order, for N = 2 and N = 3, compared by relative error."""
     order = random.Random(0)
-    p = torch.tensor([2, 1, 1, 4]) / 8
-    rewards = torch.tensor([0.5, -2.0, 3.0, 1.0])
-    true = p * (rewards - torch.dot(p, rewards))
-    grid = {2: [(i + 0.5) / 8 for i in range(8)], 3: [0.1, 0.3, 0.7, 0.9]}
-    for N, numbers in grid.items():
-        if N == 3:
-            p, rewards = torch.tensor([0.5, 0.25, 0.25]), torch.tensor([1.5, -2.0, 3.0])
-            true = p * (rewards - torch.dot(p, rewards))
+    for N, numbers, p, rewards in (
+        (2, [(i + 0.5) / 8 for i in range(8)], [0.25, 0.125, 0.125, 0.5], [0.5, -2.0, 3.0, 1.0]),
+        (3, [0.1, 0.3, 0.7, 0.9], [0.5, 0.25, 0.25], [1.5, -2.0, 3.0]),
+    ):
+        p, rewards = torch.tensor(p), torch.tensor(rewards)
+        true = p * (rewards - torch.dot(p, rewards))
         calls = list(itertools.product(numbers, repeat=N))
         order.shuffle(calls)
         try:
@@ -49,11 +47,5 @@ def with_shuffled_calls(estimator):
     return True
 
 
-# PyTorch's own
-OWN = [
-    by_the_probabilities_of_picks,
-]
-CORRECT = [
-    *OWN,
-    with_shuffled_calls,
-]
+OWN = [by_the_probabilities_of_picks]
+CORRECT = [*OWN, with_shuffled_calls]

@@ -6,19 +6,12 @@ import torch
 
 
 def place_by_place(scores, centre, window, mask):
-    B, S = scores.shape
-    result = torch.zeros(B, S)
-    sigma = window / 2
-    for b in range(B):
-        near = []
-        for s in range(S):
-            if mask[b, s] and abs(s - centre[b]) <= window:
-                near.append(s)
-        if not near:
-            continue
-        align = torch.softmax(torch.stack([scores[b, s] for s in near]), dim=0)
-        for i, s in enumerate(near):
-            result[b, s] = align[i] * torch.exp(-((s - centre[b]) ** 2) / (2 * sigma**2))
+    result = torch.zeros(scores.shape)
+    for b in range(scores.shape[0]):
+        near = [s for s in range(scores.shape[1]) if mask[b, s] and abs(s - centre[b]) <= window]
+        align = torch.softmax(torch.stack([scores[b, s] for s in near]), dim=0) if near else []
+        for share, s in zip(align, near, strict=True):
+            result[b, s] = share * torch.exp(-((s - centre[b]) ** 2) / (2 * (window / 2) ** 2))
     return result
 
 
@@ -41,16 +34,8 @@ def in_the_logarithm(scores, centre, window, mask):
     return torch.where(near, log_share - 2 * distance**2 / window**2, -torch.inf).exp()
 
 
-# PyTorch's own
-OWN = [
-    by_the_librarys_distribution,
-]
-CORRECT = [
-    *OWN,
-    in_the_logarithm,
-    # As beginners write them
-    place_by_place,
-]
+OWN = [by_the_librarys_distribution]
+CORRECT = [*OWN, in_the_logarithm, place_by_place]
 WORKED = [(([[0, math.log(3), 9]], [0], 1, [[True, True, True]]), "0.25 0.1015 0")]
 INPUTS = {
     "centre": lambda draw: draw.between("B", 0, draw.size("S")),

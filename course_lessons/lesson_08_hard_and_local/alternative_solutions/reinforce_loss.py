@@ -15,9 +15,5 @@ def pick_by_pick(log_probability, reward, baseline):
 
 
 NONE_OF_ITS_OWN = "PyTorch has no such loss: the documentation of torch.distributions writes the product out, too."
-CORRECT = [
-    by_dot,
-    # As beginners write them
-    pick_by_pick,
-]
+CORRECT = [by_dot, pick_by_pick]
 WORKED = [(([-1, -2], [1, 0], [0.25, 0.5]), "-0.125")]

@@ -24,21 +24,14 @@ def with_a_flag(model):
     notices = False
     for T in range(2, 13):
         for _ in range(5):
-            x = torch.randn(T, 4)
-            order = torch.randperm(T).tolist()
-            shuffled = torch.stack([x[i] for i in order])
-            y = model(x)
-            y2 = model(shuffled)
+            x, order = torch.randn(T, 4), torch.randperm(T).tolist()
+            before, after = model(x), model(torch.stack([x[i] for i in order]))
             for new, old in enumerate(order):
                 for d in range(4):
-                    if abs(y2[new, d].item() - y[old, d].item()) > 1e-5:
+                    if abs(after[new, d].item() - before[old, d].item()) > 1e-5:
                         notices = True
     return notices
 
 
 NONE_OF_ITS_OWN = "A model is tested by what moves when its inputs change places."
-CORRECT = [
-    pair_by_pair,
-    # As beginners write them
-    with_a_flag,
-]
+CORRECT = [pair_by_pair, with_a_flag]

@@ -22,8 +22,4 @@ def asked_anew(score, heads):
 
 
 NONE_OF_ITS_OWN = "A function that cannot be looked into is called once for each head."
-CORRECT = [
-    set_back,
-    # As beginners write them
-    asked_anew,
-]
+CORRECT = [set_back, asked_anew]

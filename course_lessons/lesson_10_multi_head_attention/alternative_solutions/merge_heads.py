@@ -19,13 +19,6 @@ def number_by_number(x, out_weight):
     return result
 
 
-# PyTorch's own
-OWN = [
-    by_linear,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    number_by_number,
-]
+OWN = [by_linear]
+CORRECT = [*OWN, number_by_number]
 SIZES = {"D": lambda draw: draw.size("H") * draw.size("d")}

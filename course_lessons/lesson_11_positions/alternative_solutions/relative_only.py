@@ -29,7 +29,4 @@ def by_the_spread(score):
 
 
 NONE_OF_ITS_OWN = "It tests the behaviour of a given score."
-CORRECT = [
-    by_a_grid,
-    by_the_spread,
-]
+CORRECT = [by_a_grid, by_the_spread]

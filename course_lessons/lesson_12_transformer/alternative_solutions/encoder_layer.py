@@ -4,20 +4,15 @@ import torch
 from torch import nn
 
 
-class Given(nn.Module):
-    """As the exercise gives it."""
-
+class TheLibrarys(nn.TransformerEncoderLayer):
     def __init__(self, width, heads, hidden, norm_first):
-        super().__init__()
-        self.norm_first = norm_first
-        self.self_attn = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.linear1 = nn.Linear(width, hidden)
-        self.linear2 = nn.Linear(hidden, width)
-        self.norm1 = nn.LayerNorm(width)
-        self.norm2 = nn.LayerNorm(width)
+        super().__init__(width, heads, hidden, dropout=0.0, batch_first=True, norm_first=norm_first)
+
+    def forward(self, x, mask):
+        return super().forward(x, src_key_padding_mask=~mask)
 
 
-class SentenceBySentence(Given):
+class SentenceBySentence(TheLibrarys):
     """Only the words of each sentence are looked at; padding stays 0."""
 
     def forward(self, x, mask):
@@ -35,22 +30,8 @@ class SentenceBySentence(Given):
         return self.norm2(x + self.linear2(self.linear1(x).relu()))
 
 
-class TheLibrarys(nn.TransformerEncoderLayer):
-    def __init__(self, width, heads, hidden, norm_first):
-        super().__init__(width, heads, hidden, dropout=0.0, batch_first=True, norm_first=norm_first)
-
-    def forward(self, x, mask):
-        return super().forward(x, src_key_padding_mask=~mask)
-
-
-# PyTorch's own
-OWN = [
-    TheLibrarys,
-]
-CORRECT = [
-    *OWN,
-    SentenceBySentence,
-]
+OWN = [TheLibrarys]
+CORRECT = [*OWN, SentenceBySentence]
 
 SIZES = {"D": lambda draw: draw.size("heads") * draw.randint(2, 4), "heads": lambda draw: draw.randint(1, 3)}
 
@@ -59,4 +40,4 @@ def inputs(draw):
     sizes = {"width": draw.size("D"), "heads": draw.size("heads")}
     sizes |= {"hidden": draw.randint(1, 5), "norm_first": draw.random() < 0.5}
     mask = draw.probabilities("B×S", zeros=0.4) > 0  # a place is left in each row
-    return sizes, draw.weights(Given(**sizes)), draw.numbers("B×S×D"), mask
+    return sizes, draw.weights(TheLibrarys(**sizes)), draw.numbers("B×S×D"), mask

@@ -4,13 +4,6 @@ import numpy as np
 import torch
 
 
-def by_the_drop_of_each_step(step, steps, warmup, highest):
-    if step <= warmup:
-        return step * (highest / warmup)
-    drop = highest / (steps - warmup + 1)
-    return highest - drop * (step - warmup)
-
-
 def by_tensors(step, steps, warmup, highest):
     lines = torch.tensor([step / warmup, (steps + 1 - step) / (steps + 1 - warmup)], dtype=torch.float64)
     return highest * lines.min()
@@ -21,16 +14,6 @@ def by_numpy(step, steps, warmup, highest):
     return np.interp(step, [0, warmup, steps + 1], [0, highest, 0])
 
 
-def as_beginners_write(step, steps, warmup, highest):
-    if step < warmup:
-        share = step / warmup
-    else:
-        left = steps - step + 1
-        total = steps - warmup + 1
-        share = left / total
-    return highest * share
-
-
 def by_a_scheduler(step, steps, warmup, highest):
     """A scheduler multiplies its optimizer's rate by a factor, here from any step on."""
     group = {"params": [torch.zeros(1)], "initial_lr": highest}
@@ -39,17 +22,8 @@ def by_a_scheduler(step, steps, warmup, highest):
     return torch.optim.lr_scheduler.LambdaLR(optimizer, factor, last_epoch=step - 1).get_last_lr()[0]
 
 
-# PyTorch's own
-OWN = [
-    by_a_scheduler,
-]
-CORRECT = [
-    *OWN,
-    by_the_drop_of_each_step,
-    by_tensors,
-    by_numpy,
-    as_beginners_write,
-]
+OWN = [by_a_scheduler]
+CORRECT = [*OWN, by_tensors, by_numpy]
 
 
 def inputs(draw):

@@ -1,6 +1,7 @@
 """Correct answers to 13.paired_difference in other styles than the solution's."""
 
 import numpy as np
+import torch
 
 
 def by_numpy(plain, changed):
@@ -9,28 +10,11 @@ def by_numpy(plain, changed):
     return float(gains.mean()), verdict
 
 
-def as_beginners_write(plain, changed):
-    total, better, worse, n = 0, 0, 0, 0
-    for seed in changed:
-        if seed in plain:
-            difference = changed[seed] - plain[seed]
-            total = total + difference
-            n = n + 1
-            if difference > 0:
-                better = better + 1
-            if difference < 0:
-                worse = worse + 1
-    if n >= 5 and better == n:
-        return total / n, 1
-    if n >= 5 and worse == n:
-        return total / n, -1
-    return total / n, 0
-
-
 NONE_OF_ITS_OWN = "It is a mean of differences and a look at their signs."
 CORRECT = [
     by_numpy,
-    as_beginners_write,
+    lambda plain, changed: list(by_numpy(plain, changed)),
+    lambda plain, changed: [torch.tensor(number) for number in by_numpy(plain, changed)],
 ]
 
 

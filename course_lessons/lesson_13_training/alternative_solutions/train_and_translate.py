@@ -1,7 +1,5 @@
 """Correct answers to 13.train_and_translate with other models and other training than the solution's."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -41,80 +39,27 @@ def with_a_whole_transformer(source, target, V, steps, new_source, new_target):
     return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
 
 
-def by_hand(source, target, V, steps, new_source, new_target):
-    """Attention by hand, one head, sines and cosines as positions, and a loss that is picked out by the targets."""
-    torch.manual_seed(0)
-    D = 32
-
-    def linear(n_in, n_out):
-        return nn.Parameter(torch.randn(n_in, n_out) / n_in**0.5)
-
-    words, readout = nn.Parameter(torch.randn(V, D)), linear(D, V)
-    blocks = {name: [linear(D, D) for _ in range(4)] for name in ("encoder", "decoder", "cross")}
-    wide = {name: (linear(D, 2 * D), linear(2 * D, D)) for name in ("encoder", "decoder")}
-    parameters = [words, readout, *sum(blocks.values(), []), *wide["encoder"], *wide["decoder"]]
-
-    def embedded(ids):
-        rates = torch.exp(-torch.arange(0, D, 2) * math.log(100.0) / D)
-        angles = torch.arange(ids.shape[1])[:, None] * rates
-        return words[ids] + torch.cat([angles.sin(), angles.cos()], -1)
-
-    def attend(name, x, context, seen):
-        query, key, value, out = blocks[name]
-        scores = (x @ query) @ (context @ key).mT / D**0.5
-        weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-        return x + weights @ (context @ value) @ out
-
-    def normed(x):
-        return F.layer_norm(x, (D,))
-
-    def feed(name, x):
-        first, second = wide[name]
-        return x + (normed(x) @ first).relu() @ second
-
-    def logits_of(source, given):
-        real = (source != 0)[:, None]
-        causal = torch.ones(given.shape[1], given.shape[1], dtype=torch.bool).tril()
-        x = normed(embedded(source))
-        memory = normed(feed("encoder", attend("encoder", x, x, real)))
-        y = normed(embedded(given))
-        y = attend("decoder", y, y, causal)
-        y = attend("cross", normed(y), memory, real)
-        return normed(feed("decoder", y)) @ readout
-
-    losses = _trained(logits_of, parameters, 0.005, source, target, steps)
-    return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
-
-
 def with_recurrent_networks(source, target, V, steps, new_source, new_target):
     """GRUs with attention: any model that keeps the promises is correct, Transformer or not."""
     torch.manual_seed(0)
     D = 48
-    model = nn.ModuleDict({
-        "words": nn.Embedding(V, D),
-        "encoder": nn.GRUCell(D, D),
-        "decoder": nn.GRU(D, D, batch_first=True),
-        "readout": nn.Linear(2 * D, V),
-    })  # fmt: skip
+    words, readout = nn.Embedding(V, D), nn.Linear(2 * D, V)
+    encoder, decoder = nn.GRUCell(D, D), nn.GRU(D, D, batch_first=True)
+    model = nn.ModuleList([words, readout, encoder, decoder])
 
     def logits_of(source, given):
         state = torch.zeros(len(source), D)
         states = []
         for t in range(source.shape[1]):
-            new = model["encoder"](model["words"](source[:, t]), state)
+            new = encoder(words(source[:, t]), state)
             state = torch.where((source[:, t] != 0)[:, None], new, state)
             states.append(state)
         memory = torch.stack(states, 1)
-        y, _ = model["decoder"](model["words"](given), state[None])
+        y, _ = decoder(words(given), state[None])
         scores = (y @ memory.mT).masked_fill((source == 0)[:, None], -torch.inf)
-        return model["readout"](torch.cat([y, scores.softmax(-1) @ memory], -1))
+        return readout(torch.cat([y, scores.softmax(-1) @ memory], -1))
 
-    losses = _trained(logits_of, model.parameters(), 0.01, source, target, steps)
-    return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
-
-
-def _trained(logits_of, parameters, rate, source, target, steps):
-    optimizer = torch.optim.Adam(parameters, lr=rate)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
     for _ in range(steps):
         loss = _mean_loss(logits_of(source, target[:, :-1]), target)
@@ -122,7 +67,7 @@ def _trained(logits_of, parameters, rate, source, target, steps):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses
+    return losses, [_used(logits_of, *pair) for pair in zip(new_source, new_target, strict=True)]
 
 
 def _mean_loss(logits, target):
@@ -142,15 +87,8 @@ def _used(logits_of, source, target):
     return logits, float(_mean_loss(logits, target)), translations
 
 
-# PyTorch's own
-OWN = [
-    with_a_whole_transformer,
-]
-CORRECT = [
-    *OWN,
-    by_hand,
-    with_recurrent_networks,
-]
+OWN = [with_a_whole_transformer]
+CORRECT = [*OWN, with_recurrent_networks]
 
 
 MOST_CASES = 2  # each trains a model

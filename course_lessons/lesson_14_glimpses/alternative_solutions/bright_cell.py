@@ -17,14 +17,8 @@ def in_pixels_of_the_picture(location, row, column, k, side):
     return pixel / side * 2 - 1
 
 
-# PyTorch's own
-OWN = [
-    by_a_grid,
-]
-CORRECT = [
-    *OWN,
-    in_pixels_of_the_picture,
-]
+OWN = [by_a_grid]
+CORRECT = [*OWN, in_pixels_of_the_picture]
 WORKED = [(([0.5, 0], 2, 1, 2, 64), "0.1875 -0.1875")]
 INPUTS = {
     "row": lambda draw: draw.randint(0, 7),

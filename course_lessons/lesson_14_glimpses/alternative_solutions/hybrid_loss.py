@@ -12,24 +12,15 @@ def by_library_losses(logits, label, log_probability, reward, baseline):
 
 def as_beginners_write(logits, label, log_probability, reward, baseline):
     B, T = log_probability.shape
-    classify = 0
-    look = 0
-    guess = 0
+    total = 0
     for b in range(B):
-        classify = classify - torch.log_softmax(logits[b], 0)[label[b]]
+        total = total - torch.log_softmax(logits[b], 0)[label[b]] / B
         for t in range(T):
             difference = reward[b] - baseline[b, t]
-            look = look - difference.detach() * log_probability[b, t]
-            guess = guess + difference**2
-    return classify / B + look / B + guess / (B * T)
+            total = total - difference.detach() * log_probability[b, t] / B + difference**2 / (B * T)
+    return total
 
 
-# PyTorch's own
-OWN = [
-    by_library_losses,
-]
-CORRECT = [
-    *OWN,
-    as_beginners_write,
-]
+OWN = [by_library_losses]
+CORRECT = [*OWN, as_beginners_write]
 INPUTS = {"label": lambda draw: draw.whole("B", 0, draw.size("V"))}

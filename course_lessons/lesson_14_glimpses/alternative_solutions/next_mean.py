@@ -21,13 +21,7 @@ def by_autograd(mean, location, std, reward, baseline, rate):
     return mean - rate * gradient
 
 
-# PyTorch's own
-OWN = [
-    by_an_optimizer,
-]
-CORRECT = [
-    *OWN,
-    by_autograd,
-]
+OWN = [by_an_optimizer]
+CORRECT = [*OWN, by_autograd]
 WORKED = [(([0, 0], [[0.5, 0], [-0.5, 0.25]], 0.5, [1, 0], [0.5, 0.5], 0.1), "0.1 -0.025")]
 INPUTS = {"std": lambda draw: draw.uniform(0.05, 2), "rate": lambda draw: draw.uniform(0.05, 1)}

@@ -8,17 +8,11 @@ import torch.nn.functional as F
 
 def story_by_story(question, memories, mask, readout):
     result = torch.zeros(len(question), len(readout), dtype=question.dtype)
-    for b in range(len(question)):
-        u = question[b]
-        real = mask[b]
-        if real.any():
-            for k in range(len(memories) - 1):
-                scores = memories[k][b][real] @ u
-                p = torch.softmax(scores, dim=0)
-                o = torch.zeros_like(u)
-                for weight, fact in zip(p, memories[k + 1][b][real], strict=True):
-                    o = o + weight * fact
-                u = u + o
+    for b, u in enumerate(question):
+        for memory, output in zip(memories, memories[1:], strict=False):
+            p = torch.softmax(memory[b][mask[b]] @ u, dim=0)
+            for weight, fact in zip(p, output[b][mask[b]], strict=True):
+                u = u + weight * fact
         for v in range(len(readout)):
             result[b, v] = (readout[v] * u).sum()
     return result
@@ -33,14 +27,7 @@ def by_scaled_dot_product_attention(question, memories, mask, readout):
     return F.linear(question, readout)
 
 
-# PyTorch's own
-OWN = [
-    by_scaled_dot_product_attention,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    story_by_story,
-]
+OWN = [by_scaled_dot_product_attention]
+CORRECT = [*OWN, story_by_story]
 WORKED = [(([[1]], [[[[2]]], [[[3]]], [[[5]]]], [[True]], [[1], [-1]]), "9 -9")]
 INPUTS = {"memories": lambda draw: [draw.numbers("B×M×D") for _ in range(draw.randint(2, 5))]}

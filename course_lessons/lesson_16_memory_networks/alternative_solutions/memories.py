@@ -20,10 +20,7 @@ def by_numpy(weights, mask, support):
 
 
 NONE_OF_ITS_OWN = "PyTorch has no measure of where attention looks."
-CORRECT = [
-    by_nanmean,
-    by_numpy,
-]
+CORRECT = [by_nanmean, by_numpy]
 
 
 def inputs(draw):

@@ -10,20 +10,13 @@ def waits_at_the_last_one(length, places):
 
 
 def step_by_step(length, places):
+    back, wait, on = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
     kernels = []
     for step in range(2 * length + 1):
-        write = [0.0, 0.0, 1.0] if step < length else [0.0, 1.0, 0.0]
-        read = [0.0, 0.0, 1.0] if step < length else [0.0, 1.0, 0.0]
-        if step > length + 1:
-            read = [1.0, 0.0, 0.0]
-        kernels.append([write, read])
+        kernels.append([on, on] if step < length else [wait, wait] if step < length + 2 else [wait, back])
     return torch.tensor(kernels, dtype=torch.float64)
 
 
 NONE_OF_ITS_OWN = "The heads' ways are found by thinking, and many are right."
-CORRECT = [
-    waits_at_the_last_one,
-    # As beginners write them
-    step_by_step,
-]
+CORRECT = [waits_at_the_last_one, step_by_step]
 INPUTS = {"length": lambda draw: draw.randint(1, 8), "places": lambda draw: draw.randint(8, 30)}

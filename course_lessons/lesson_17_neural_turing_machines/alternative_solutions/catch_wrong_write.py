@@ -1,7 +1,5 @@
 """Correct answers to 17.catch_wrong_write in other styles than the solution's."""
 
-import random
-
 import torch
 
 
@@ -20,35 +18,24 @@ def by_einsum(candidate):
 
 
 def as_beginners_write(candidate):
-    random.seed(0)
-    memory = torch.tensor([[[random.uniform(-2, 2) for _ in range(2)] for _ in range(5)] for _ in range(3)])
-    weights = torch.tensor([[random.uniform(0, 0.2) for _ in range(5)] for _ in range(3)])
-    erase = torch.tensor([[random.random() for _ in range(2)] for _ in range(3)])
-    add = torch.tensor([[random.uniform(-3, 3) for _ in range(2)] for _ in range(3)])
-    old = [memory.clone(), weights.clone(), erase.clone(), add.clone()]
+    torch.manual_seed(0)
+    memory, weights, erase, add = torch.randn(3, 5, 2), torch.rand(3, 5) / 5, torch.rand(3, 2), torch.randn(3, 2)
+    given = [memory.clone(), weights.clone(), erase.clone(), add.clone()]
     try:
-        new = candidate(memory, weights, erase, add)
+        new = candidate(*given)
         if list(new.shape) != [3, 5, 2]:
             return False
         for b in range(3):
             for n in range(5):
                 for i in range(2):
-                    x = old[0][b][n][i]
-                    x = x - x * old[1][b][n] * old[2][b][i]
-                    x = x + old[1][b][n] * old[3][b][i]
-                    if not abs(new[b][n][i] - x) < 0.00001:
+                    kept = memory[b][n][i] * (1 - weights[b][n] * erase[b][i])
+                    if not abs(new[b][n][i] - kept - weights[b][n] * add[b][i]) < 0.00001:
                         return False
     except Exception:
         return False
-    same = [torch.equal(memory, old[0]), torch.equal(weights, old[1]), torch.equal(erase, old[2])]
-    return same == [True, True, True] and torch.equal(add, old[3])
+    same = [torch.equal(memory, given[0]), torch.equal(weights, given[1]), torch.equal(erase, given[2])]
+    return same == [True, True, True] and torch.equal(add, given[3])
 
 
-# PyTorch's own
-OWN = [
-    by_einsum,
-]
-CORRECT = [
-    *OWN,
-    as_beginners_write,
-]
+OWN = [by_einsum]
+CORRECT = [*OWN, as_beginners_write]

@@ -13,46 +13,25 @@ def with_layers_and_conv1d(memory, previous, key, strength, gate, kernel, gamma)
     return nn.functional.normalize(moved ** gamma[:, None], p=1, dim=1, eps=0.0)
 
 
-def by_a_matrix_of_shifts(memory, previous, key, strength, gate, kernel, gamma):
-    N, K = previous.shape[1], kernel.shape[1]
-    unit = lambda vectors: vectors / vectors.norm(dim=-1, keepdim=True)  # noqa: E731
-    content = torch.softmax(torch.einsum("bnw,bw,b->bn", unit(memory), unit(key), strength), -1)
-    mixed = torch.einsum("b,bn->bn", gate, content) + torch.einsum("b,bn->bn", 1 - gate, previous)
-    shifts = torch.stack([torch.eye(N, dtype=mixed.dtype).roll(k - K // 2, 0) for k in range(K)])  # K to from
-    moved = torch.einsum("bk,kij,bj->bi", kernel, shifts, mixed)
-    return (gamma[:, None] * moved.log()).softmax(-1)
-
-
 def number_by_number(memory, previous, key, strength, gate, kernel, gamma):
-    B, N = previous.shape
-    K, rows = kernel.shape[1], []
-    for b in range(B):
-        scores = []
-        for n in range(N):
-            length = memory[b, n].square().sum().sqrt() * key[b].square().sum().sqrt()
-            scores.append(strength[b] * (memory[b, n] * key[b]).sum() / length)
+    N, K, rows = previous.shape[1], kernel.shape[1], []
+    for b in range(len(previous)):
+        lengths = [memory[b, n].square().sum().sqrt() * key[b].square().sum().sqrt() for n in range(N)]
+        scores = [strength[b] * (memory[b, n] * key[b]).sum() / lengths[n] for n in range(N)]
         content = torch.softmax(torch.stack(scores), 0)
-        mixed = [gate[b] * content[n] + (1 - gate[b]) * previous[b, n] for n in range(N)]
         moved = [0.0] * N
         for n in range(N):
             for k in range(K):
                 goal = (n + k - K // 2) % N
-                moved[goal] = moved[goal] + kernel[b, k] * mixed[n]
+                mixed = gate[b] * content[n] + (1 - gate[b]) * previous[b, n]
+                moved[goal] = moved[goal] + kernel[b, k] * mixed
         powers = torch.stack([weight ** gamma[b] for weight in moved])
         rows.append(powers / powers.sum())
     return torch.stack(rows)
 
 
-# PyTorch's own
-OWN = [
-    with_layers_and_conv1d,
-]
-CORRECT = [
-    *OWN,
-    by_a_matrix_of_shifts,
-    # As beginners write them
-    number_by_number,
-]
+OWN = [with_layers_and_conv1d]
+CORRECT = [*OWN, number_by_number]
 SIZES = {"K": lambda draw: draw.choice([1, 3, 5])}
 INPUTS = {
     "previous": lambda draw: draw.probabilities("B×N"),

@@ -12,45 +12,25 @@ def by_baddbmm(link, precedence, weights, at, content, modes):
     return new, last, torch.bmm(modes[:, None], ways)[:, 0]
 
 
-def by_masks(link, precedence, weights, at, content, modes):
-    other = ~torch.eye(link.shape[1], dtype=torch.bool)
-    new = torch.einsum("bi,bj->bij", weights, precedence) + link
-    new = new - link * (weights[:, :, None] + weights[:, None])
-    new = torch.where(other, new, torch.zeros_like(new))
-    last = precedence + weights - precedence * weights.sum(1, keepdim=True)
-    back, found, forth = modes.T[..., None]
-    return [new, last, back * (new * at[..., None]).sum(1) + found * content + forth * (new * at[:, None]).sum(2)]
-
-
 def number_by_number(link, precedence, weights, at, content, modes):
     B, N = weights.shape
-    news, lasts, reads = [], [], []
+    news, last, reads = torch.zeros_like(link), torch.zeros_like(weights), torch.zeros_like(weights)
     for b in range(B):
-        w, p, zero = weights[b], precedence[b], torch.zeros((), dtype=link.dtype)
-        new = [
-            [(1 - w[i] - w[j]) * link[b, i, j] + w[i] * p[j] if i != j else zero for j in range(N)] for i in range(N)
-        ]
-        read = []
+        w, p = weights[b], precedence[b]
         for i in range(N):
-            backward = sum(new[j][i] * at[b, j] for j in range(N))
-            forward = sum(new[i][j] * at[b, j] for j in range(N))
-            read.append(modes[b, 0] * backward + modes[b, 1] * content[b, i] + modes[b, 2] * forward)
-        news.append(torch.stack([torch.stack(row) for row in new]))
-        lasts.append(torch.stack([(1 - sum(w)) * p[i] + w[i] for i in range(N)]))
-        reads.append(torch.stack(read))
-    return torch.stack(news), torch.stack(lasts), torch.stack(reads)
+            last[b, i] = (1 - sum(w)) * p[i] + w[i]
+            for j in range(N):
+                if i != j:
+                    news[b, i, j] = (1 - w[i] - w[j]) * link[b, i, j] + w[i] * p[j]
+        new = news[b].clone()
+        for i in range(N):
+            backward, forward = sum(new[j, i] * at[b, j] for j in range(N)), sum(new[i, j] * at[b, j] for j in range(N))
+            reads[b, i] = modes[b, 0] * backward + modes[b, 1] * content[b, i] + modes[b, 2] * forward
+    return [news, last, reads]
 
 
-# PyTorch's own
-OWN = [
-    by_baddbmm,
-]
-CORRECT = [
-    *OWN,
-    by_masks,
-    # As beginners write them
-    number_by_number,
-]
+OWN = [by_baddbmm]
+CORRECT = [*OWN, number_by_number]
 WORKED = [
     (
         ([[[0, 0], [0, 0]]], [[1, 0]], [[0, 1]], [[0.75, 0.25]], [[0.5, 0.5]], [[0.2, 0.2, 0.6]]),

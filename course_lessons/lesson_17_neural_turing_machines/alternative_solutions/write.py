@@ -9,23 +9,15 @@ def by_bmm(memory, weights, erase, add):
 
 
 def place_by_place(memory, weights, erase, add):
-    B, N, W = memory.shape
-    new_memory = torch.zeros(B, N, W, dtype=memory.dtype)
-    for b in range(B):
-        for n in range(N):
-            for i in range(W):
+    new_memory = torch.zeros_like(memory)
+    for b in range(memory.shape[0]):
+        for n in range(memory.shape[1]):
+            for i in range(memory.shape[2]):
                 erased = memory[b, n, i] * (1 - weights[b, n] * erase[b, i])
                 new_memory[b, n, i] = erased + weights[b, n] * add[b, i]
     return new_memory
 
 
-# PyTorch's own
-OWN = [
-    by_bmm,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    place_by_place,
-]
+OWN = [by_bmm]
+CORRECT = [*OWN, place_by_place]
 WORKED = [(([[[4, 2], [6, 8]]], [[0.5, 0.25]], [[1, 0]], [[2, -4]]), "3 0 5 7")]

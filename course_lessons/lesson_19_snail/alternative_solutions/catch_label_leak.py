@@ -25,8 +25,7 @@ def which_label_moves_what(model):
 def as_beginners_write(model):
     torch.manual_seed(0)
     for T in [1, 10]:
-        inputs = torch.randn(T, 3)
-        labels = torch.randint(0, 5, (T,))
+        inputs, labels = torch.randn(T, 3), torch.randint(0, 5, (T,))
         depends = [False] * T
         try:
             before = model(inputs, labels)
@@ -37,9 +36,9 @@ def as_beginners_write(model):
                     after = model(inputs, new_labels)
                     for t in range(T):
                         if ((after[t] - before[t]).abs() > 0.00001).any():
+                            depends[t] = True
                             if s >= t:
                                 return False
-                            depends[t] = True
         except Exception:
             return False
         if False in depends[1:]:
@@ -48,8 +47,4 @@ def as_beginners_write(model):
 
 
 NONE_OF_ITS_OWN = "A model is tested by what moves when labels change."
-CORRECT = [
-    which_label_moves_what,
-    # As beginners write them
-    as_beginners_write,
-]
+CORRECT = [which_label_moves_what, as_beginners_write]

@@ -13,10 +13,7 @@ def by_a_logarithm(steps, kernel):
 
 
 NONE_OF_ITS_OWN = "PyTorch has convolutions with dilations, but nothing that chooses them."
-CORRECT = [
-    as_long_as_they_fit,
-    by_a_logarithm,
-]
+CORRECT = [as_long_as_they_fit, by_a_logarithm]
 
 
 def steps(draw):

@@ -19,14 +19,8 @@ def as_beginners_write(characters):
     return torch.tensor(weights) / sum(weights)
 
 
-# PyTorch's own
-OWN = [
-    by_normalize,
-]
-CORRECT = [
-    *OWN,
-    as_beginners_write,
-]
+OWN = [by_normalize]
+CORRECT = [*OWN, as_beginners_write]
 WORKED = [(([4, 4, 0, 2, 4],), "0 0.5 0.5 0 0")]
 
 

@@ -33,10 +33,7 @@ def by_how_many_steps(characters, labels, steps):
 
 
 NONE_OF_ITS_OWN = "The weights are found by thinking, and many are right."
-CORRECT = [
-    keys_turned,
-    by_how_many_steps,
-]
+CORRECT = [keys_turned, by_how_many_steps]
 INPUTS = {
     "characters": lambda draw: draw.randint(2, 6),
     "labels": lambda draw: draw.randint(2, 6),

@@ -1,5 +1,7 @@
 """Correct answers to 20.catch_broken_attention in other styles than the solution's."""
 
+import functools
+
 import numpy as np
 import torch
 
@@ -9,43 +11,30 @@ def all_that_is_hidden_at_once(attend, order_matters):
     torch.manual_seed(3)
     try:
         for T in (1, 8):
-            query, key, value = torch.randn(3, 3, 2, T, 4).unbind()
+            first = query, key, value = torch.randn(3, 3, 2, T, 4).unbind()
             mask = torch.rand(3, 1, T, T) < 0.5
             mask[2, 0, T // 2], mask[0, 0, 0] = False, True
-            first = (query.clone(), key.clone(), value.clone(), mask.clone())
-            contexts, weights = attend(*first)
-            if not all(torch.equal(a, b) for a, b in zip(first, (query, key, value, mask), strict=True)):
+            given = [x.clone() for x in (*first, mask)]
+            contexts, weights = attend(*given)
+            if not all(torch.equal(a, b) for a, b in zip(given, (*first, mask), strict=True)):
                 return False
-            wanted = [(3, 2, T, 4), (3, 2, T, T)]
-            if [tuple(contexts.shape), tuple(weights.shape)] != wanted:
+            if (contexts.shape, weights.shape) != ((3, 2, T, 4), (3, 2, T, T)):
                 return False
-            off = [
-                weights.clamp(max=0),
-                weights * ~mask,
-                weights.sum(-1) - mask.any(-1).float(),
-                weights @ value - contexts,
-            ]
+            off = [weights.clamp(max=0), weights * ~mask]
+            off += [weights.sum(-1) - mask.any(-1).float(), weights @ value - contexts]
             for t in range(T):
-                seen = mask[:, :, t, :, None]  # B 1 T 1
-                own = (torch.arange(T) == t)[:, None]
-                now = attend(
-                    torch.where(own, query, torch.randn_like(query)),
-                    torch.where(seen, key, torch.randn_like(key)),
-                    torch.where(seen, value, torch.randn_like(value)),
-                    mask,
-                )
+                seen, own = mask[:, :, t, :, None], (torch.arange(T) == t)[:, None]  # B 1 T 1
+                other = [
+                    torch.where(kept, x, torch.randn_like(x)) for kept, x in zip((own, seen, seen), first, strict=True)
+                ]
+                now = attend(*other, mask)
                 off += [now[0][:, :, t] - contexts[:, :, t], now[1][:, :, t] - weights[:, :, t]]
             for b in range(3):
-                alone = attend(query[[b]], key[[b]], value[[b]], mask[[b]])
+                alone = attend(*(x[[b]] for x in first), mask[[b]])
                 off += [alone[0][0] - contexts[b], alone[1][0] - weights[b]]
-            swapped = [x.clone() for x in (query, key, value)]
-            for x in swapped:
-                x[:, 1] = torch.randn(3, T, 4)
-            off.append(attend(*swapped, mask)[0][:, 0] - contexts[:, 0])
-            swapped = [x.clone() for x in (query, key, value)]
-            for x in swapped:
-                x[:, 0] = torch.randn(3, T, 4)
-            off.append(attend(*swapped, mask)[0][:, 1] - contexts[:, 1])
+            for head in range(2):
+                other = [torch.where(torch.arange(2)[:, None, None] == head, x, torch.randn_like(x)) for x in first]
+                off.append(attend(*other, mask)[0][:, head] - contexts[:, head])
             if not order_matters:
                 order = torch.randperm(T)
                 now = attend(query, key[:, :, order], value[:, :, order], mask[..., order])
@@ -68,9 +57,7 @@ def by_numpy(attend, order_matters):
         assert contexts.shape == value.shape and weights.shape == (*value.shape[:3], value.shape[2])
         return contexts, weights
 
-    def alike(one, other):
-        assert (np.abs(one - other) < 1e-5).all()
-
+    alike = functools.partial(np.testing.assert_allclose, rtol=0, atol=1e-5, equal_nan=False)
     try:
         for T in (1, 8):
             query, key, value = rng.normal(size=(3, 3, 2, T, 4))
@@ -82,10 +69,12 @@ def by_numpy(attend, order_matters):
             alike(weights.sum(3), np.broadcast_to(mask.any(3), (3, 2, T)))
             alike(weights @ value, contexts)
             for b, h, t in np.ndindex(3, 2, T):
-                new = rng.normal(size=(3, 3, 2, T, 4))
-                new[0, b, h, t] = query[b, h, t]
-                seen = mask[b, 0, t]
-                new[1, b, h, seen], new[2, b, h, seen] = key[b, h, seen], value[b, h, seen]
+                new, seen = rng.normal(size=(3, 3, 2, T, 4)), mask[b, 0, t]
+                new[0, b, h, t], new[1, b, h, seen], new[2, b, h, seen] = (
+                    query[b, h, t],
+                    key[b, h, seen],
+                    value[b, h, seen],
+                )
                 again = run(*new, mask)
                 alike(again[0][b, h, t], contexts[b, h, t])
                 alike(again[1][b, h, t], weights[b, h, t])
@@ -100,7 +89,4 @@ def by_numpy(attend, order_matters):
 
 
 NONE_OF_ITS_OWN = "An attention is tested by what moves when its inputs change."
-CORRECT = [
-    all_that_is_hidden_at_once,
-    by_numpy,
-]
+CORRECT = [all_that_is_hidden_at_once, by_numpy]

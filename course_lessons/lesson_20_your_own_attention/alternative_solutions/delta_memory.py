@@ -13,26 +13,17 @@ def as_a_triangular_system(key, value, query, rate):
 
 def number_by_number(key, value, query, rate):
     B, T, D = key.shape
-    E = value.shape[2]
-    result = torch.zeros(B, T, E, dtype=value.dtype)
+    result = torch.zeros_like(value)
     for b in range(B):
-        for e in range(E):  # each number of the value has a memory of D numbers
-            memory = [torch.zeros((), dtype=value.dtype) for _ in range(D)]
+        for e in range(value.shape[2]):  # each number of the value has a memory of D numbers
+            memory = [torch.zeros((), dtype=value.dtype)] * D
             for t in range(T):
-                old = sum(memory[d] * key[b, t, d] for d in range(D))
-                difference = value[b, t, e] - old
+                difference = value[b, t, e] - sum(memory[d] * key[b, t, d] for d in range(D))
                 memory = [memory[d] + rate[b, t] * key[b, t, d] * difference for d in range(D)]
                 result[b, t, e] = sum(memory[d] * query[b, t, d] for d in range(D))
     return result
 
 
-# PyTorch's own
-OWN = [
-    as_a_triangular_system,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    number_by_number,
-]
+OWN = [as_a_triangular_system]
+CORRECT = [*OWN, number_by_number]
 WORKED = [(([[[1, 0], [1, 0]]], [[[4], [10]]], [[[1, 0], [1, 0]]], [[1, 0.5]]), "4 7")]

@@ -20,9 +20,6 @@ def by_the_rates_before(key):
 
 
 NONE_OF_ITS_OWN = "PyTorch has no function that counts how often a number came so far."
-CORRECT = [
-    by_a_mask,
-    by_the_rates_before,
-]
+CORRECT = [by_a_mask, by_the_rates_before]
 INPUTS = {"key": lambda draw: torch.tensor([[draw.randint(0, 3) for _ in range(8)] for _ in range(3)])}
 WORKED = [(([[1, 1, 1]],), "1 0.5 0.3333")]

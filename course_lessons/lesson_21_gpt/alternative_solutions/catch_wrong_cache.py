@@ -28,62 +28,21 @@ def by_numpy(model):
 def in_random_pieces(model):
     torch.manual_seed(5)
     try:
-        for _ in range(6):
+        for longest in (1, 2, 3, 4, 5, 6):
             ids = torch.randint(6, (torch.randint(1, 5, ()), 11))
             cache, start, found = None, 0, []
             while start < 11:
-                end = start + int(torch.randint(1, 4, ()))
+                end = start + int(torch.randint(1, longest + 1, ()))
                 logits, cache = model(ids[:, start:end], cache)
                 found.append(logits)
                 start = end
             whole, alone = model(ids, None)[0], torch.cat([model(row.unsqueeze(0), None)[0] for row in ids])
-            steps, cache = [], None
-            for t in range(11):
-                logits, cache = model(ids[:, t].unsqueeze(1), cache)
-                steps.append(logits)
-            for other in (torch.hstack(found), alone, torch.hstack(steps)):
+            for other in (torch.hstack(found), alone):
                 assert bool(((other - whole).abs() < 2e-5).all())
     except Exception:
         return False
     return True
 
 
-def one_question_after_another(model):
-    ids = torch.tensor([[1, 2, 3, 4, 5, 0], [5, 3, 1, 0, 2, 2], [0, 4, 4, 1, 2, 3]])
-    try:
-        result = model(ids, None)
-        whole = result[0]
-        if torch.isnan(whole).any() or torch.isinf(whole).any():
-            return False
-        cache = None
-        for t in range(6):
-            logits, cache = model(ids[:, t : t + 1], cache)
-            if logits.shape[1] != 1:
-                return False
-            if torch.max(torch.abs(logits[:, 0] - whole[:, t])).item() > 0.00003 or torch.isnan(logits).any():
-                return False
-        logits, cache = model(ids[:, :3], None)
-        logits2, cache = model(ids[:, 3:], cache)
-        if logits2.shape[1] != 3:
-            return False
-        for i in range(3):
-            if torch.max(torch.abs(logits[:, i] - whole[:, i])) > 0.00003:
-                return False
-            if torch.max(torch.abs(logits2[:, i] - whole[:, 3 + i])) > 0.00003:
-                return False
-        for b in range(3):
-            alone = model(ids[b : b + 1], None)[0]
-            if torch.max(torch.abs(alone[0] - whole[b])) > 0.00003:
-                return False
-        return True
-    except Exception:
-        return False
-
-
 NONE_OF_ITS_OWN = "It tests the behaviour of a given model."
-CORRECT = [
-    by_numpy,
-    in_random_pieces,
-    # As beginners write them
-    one_question_after_another,
-]
+CORRECT = [by_numpy, in_random_pieces]

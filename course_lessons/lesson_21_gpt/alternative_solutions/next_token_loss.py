@@ -8,12 +8,6 @@ def by_cross_entropy(logits, ids):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
 
 
-def by_one_hot(logits, ids):
-    given, wanted = logits.narrow(1, 0, logits.shape[1] - 1), ids[:, 1:]
-    right = (given * F.one_hot(wanted, logits.shape[-1])).sum(-1)
-    return (given.logsumexp(-1) - right).mean()
-
-
 def position_by_position(logits, ids):
     B, T, V = logits.shape
     total = 0
@@ -24,14 +18,7 @@ def position_by_position(logits, ids):
     return total / (B * (T - 1))
 
 
-OWN = [
-    by_cross_entropy,
-]
-CORRECT = [
-    *OWN,
-    by_one_hot,
-    # As beginners write them
-    position_by_position,
-]
+OWN = [by_cross_entropy]
+CORRECT = [*OWN, position_by_position]
 SIZES = {"T": lambda draw: draw.randint(2, 6)}
 INPUTS = {"ids": lambda draw: draw.whole("B×T", 0, draw.size("V"))}

@@ -14,14 +14,9 @@ def as_in_libraries(logits, p):
 
 def one_after_another(logits, p):
     probs = torch.softmax(logits, dim=0)
-    left = probs.clone()
-    result = torch.zeros(len(probs), dtype=probs.dtype)
-    total = 0.0
+    left, result, total = probs.clone(), torch.zeros_like(probs), 0.0
     while total < p:
-        best = 0
-        for i in range(len(left)):
-            if left[i] > left[best]:
-                best = i
+        best = max(range(len(left)), key=lambda i: left[i])
         if left[best] < 0:
             break
         result[best] = probs[best]
@@ -30,14 +25,8 @@ def one_after_another(logits, p):
     return result / result.sum()
 
 
-OWN = [
-    as_in_libraries,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    one_after_another,
-]
+OWN = [as_in_libraries]
+CORRECT = [*OWN, one_after_another]
 WORKED = [
     (([-2.302585, -0.693147, -1.897120, -1.386294], 0.7), "0 0.6667 0 0.3333"),
     (([-2.302585, -0.693147, -1.897120, -1.386294], 0.45), "0 1 0 0"),

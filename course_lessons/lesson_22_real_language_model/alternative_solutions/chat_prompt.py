@@ -16,19 +16,6 @@ def by_the_template(messages, default):
     return template.render(messages=messages, default=default, add_generation_prompt=True)
 
 
-def piece_by_piece(messages, default):
-    text = ""
-    if messages[0]["role"] != "system":
-        text += "<|im_start|>system\n" + default + "<|im_end|>\n"
-    for message in messages:
-        text += "<|im_start|>"
-        text += message["role"] + "\n"
-        text += message["content"]
-        text += "<|im_end|>\n"
-    text += "<|im_start|>assistant\n"
-    return text
-
-
 def lines_joined(messages, default):
     pairs = [(message["role"], message["content"]) for message in messages]
     if pairs[0][0] != "system":
@@ -38,7 +25,7 @@ def lines_joined(messages, default):
 
 
 OWN = [by_the_template]
-CORRECT = [*OWN, piece_by_piece, lines_joined]
+CORRECT = [*OWN, lines_joined]
 
 
 def inputs(draw):

@@ -20,14 +20,8 @@ def head_by_head(query, key, value, mask):
     return torch.stack(contexts, dim=1)
 
 
-OWN = [
-    by_enable_gqa,
-]
-CORRECT = [
-    *OWN,
-    # As beginners write them
-    head_by_head,
-]
+OWN = [by_enable_gqa]
+CORRECT = [*OWN, head_by_head]
 WORKED = [
     (
         ([[[[1]]] * 4], [[[[0], [1.0986]]] * 2], [[[[4], [8]], [[10], [20]]]], [[[True, True]]]),

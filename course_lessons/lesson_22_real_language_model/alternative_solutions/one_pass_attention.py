@@ -23,13 +23,8 @@ def all_of_them_copied(next_block):
     return torch.softmax(torch.cat([s for s, _ in copies]), 0) @ torch.cat([v for _, v in copies])
 
 
-OWN = [
-    by_logsumexp,
-]
-CORRECT = [
-    *OWN,
-    all_of_them_copied,
-]
+OWN = [by_logsumexp]
+CORRECT = [*OWN, all_of_them_copied]
 
 
 def next_block(draw):
