@@ -640,7 +640,7 @@ table(rows, words, corner="what is covered", digits=2)
 figures.effect_of_covers()
 
 # %% [markdown]
-# Covering the largest weight changes a third of the words, and covering the smallest weight changes a seventh. So the maps tell us something, but most words stay even if the part that their map shows is hidden.
+# Covering the largest weight changes nearly half of the words, and a random square changes a third. So the maps tell us something, but half of the words stay even if the part that their map shows is hidden.
 #
 # ## Which part of the picture does this word describe?
 #
@@ -685,7 +685,7 @@ check("15.q5", ...)
 # - Before each word, a captioner attends to annotations, one vector per cell. It learns from captions where to look.
 # - For names, the maps and our interventions agreed without the penalty. With it, the maps missed the objects in our run and in four of five others.
 # - A relation depends on both objects, but its map showed mainly the second.
-# - A captioner of photographs kept two thirds of the words after we had covered the part where their map was strongest.
+# - Captioners of photographs kept half of the words after we had covered the part where their map was strongest.
 #
 # **Exercises**: [open them](../exercises/15_captions_exercises.ipynb)
 #
