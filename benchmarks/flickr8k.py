@@ -10,9 +10,11 @@ annotations in place of each of them. BLEU with five references, in lower case a
 the test part: greedy, and with beam 5 (the mean log probability of a caption's words decides). Then one word of each greedy caption:
 of those that are not in FUNCTION_WORDS, the one with the largest weight on any cell. How probable is it, and is it still the most
 probable one, with a square of 96 × 96 pixels covered around this cell, around the cell with its smallest weight, or at random? With
-attention and the first seed, the weights are stored for the course.
+attention and the first seed, the weights are stored for the course, and the captions of the first six test photographs in
+flickr8k_captions.csv: by beam search, and the first one by a person.
 """
 
+import csv
 import json
 import math
 from collections import Counter, defaultdict
@@ -28,6 +30,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from course_utils.base.files import write
+from course_utils.data import measured
 from course_utils.data.photographs import FOLDER, preprocess
 from course_utils.data.subwords import BOS, EOS, PAD, UNK
 from course_utils.models.captions import Captioner
@@ -194,6 +197,14 @@ def effect_of_covers(writer, data, written, seed):
     return torch.tensor(rows).mean(0).tolist()
 
 
+def store_captions(writer, data):
+    """Write what the captioner and a person say about the first six test photographs."""
+    names = data.parts["test"][:6]
+    rows = [(name, writer.text(writer.beam(data[name])), data.captions[name][0]) for name in names]
+    with (measured.FOLDER / "flickr8k_captions.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([("photograph", "written", "by_a_person"), *rows])
+
+
 def train(model, writer, data, lesson, epochs, seed, mean):
     """Train the page's way; return the best epoch and its BLEU-4 on the development part, whose weights the model gets."""
     captions = sorted(data.of("train"), key=lambda each: len(data.tokenize(each["caption"])))
@@ -249,6 +260,7 @@ def measure(setup, width, hidden, epochs, seed):
         model.readout.bias.data[[PAD, BOS, UNK]] = -1e4  # whoever loads the captioner need not think of them
         write(FOLDER / "captioner.safetensors", save(packed(model.state_dict())))
         write(FOLDER / "words.json", json.dumps(vocabulary) + "\n")
+        store_captions(writer, data)
     size = sum(parameter.numel() for parameter in model.parameters())
     return [[size, epoch, loss, *greedy, *beam, seconds, *covers]]
 

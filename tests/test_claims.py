@@ -964,10 +964,7 @@ def _(numbers):
     return plain and before[1] < 0.3 and min(state[1], at_name[1]) > whole[1] - 0.1
 
 
-@claim(
-    "15",
-    "For our own pictures, attention matters: given only the mean of their parts, networks get hardly any caption right.",
-)
+@claim("15", "Without attention, given only the mean of the annotations, captioners get hardly any caption right.")
 def _(numbers):
     looks, *_, mean, _, most = numbers("whole captions right: attending before each word ")
     return round(looks, 2) == 0.64 and most < 0.1 and mean < 0.1

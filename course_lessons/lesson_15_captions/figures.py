@@ -152,7 +152,10 @@ def _names_lost(setup, where):
 
 
 def on_flickr8k():
-    """Return a table of BLEU on the 1,000 test photographs of Flickr8k, with the paper's."""
+    """Print captions of the first test photographs of Flickr8k; return a table of BLEU on all 1,000, with the paper's."""
+    print("The first six test photographs: by our captioner (beam 5) | by a person")
+    for row in measured.read_rows("flickr8k_captions"):
+        print(f"{row['written']} | {row['by_a_person'].removesuffix(' .')}")
     rows = {
         "attention, greedy": _of_photographs("attention", *(f"greedy{n}" for n in range(1, 5))),
         "attention, beam 5": _of_photographs("attention", *(f"beam{n}" for n in range(1, 5))),
@@ -202,9 +205,9 @@ def show_photo_maps(image, words, weights):
     """Draw a photograph, Y×X×3, and over it, pale and grey, the weights for each word, T×L, at most six pictures in a row, in one scale of colours."""
     rows = math.ceil((len(words) + 1) / 6)
     figure, grid = plt.subplots(rows, 6, figsize=(10.4, 2.2 * rows), squeeze=False)
-    most = weights[: len(words)].max()
+    most, equal = weights[: len(words)].max(), 1 / weights.shape[1]
     figure.suptitle(
-        f"colours from 0 to {most:.2f} in all maps; equal weights would be {1 / weights.shape[1]:.2f}", fontsize=9
+        f"coloured where a weight exceeds the equal weight, {equal:.2f}; strongest at {most:.2f}", fontsize=9
     )
     for ax in grid.flat[len(words) + 1 :]:
         ax.set_visible(False)
@@ -218,7 +221,9 @@ def show_photo_maps(image, words, weights):
 def _show_cells(image, weights, most, title, ax):
     """Draw a weight for each of 7×7 cells over a photograph, one of `most` in the strongest colour."""
     weights = weights.view(7, 7).numpy()
-    ax.imshow(weights, cmap=ListedColormap([pictures.INK]), alpha=(0.85 * weights / most.item()).clip(0, 1), zorder=2)
+    equal = 1 / weights.size
+    alpha = (0.85 * (weights - equal) / (most.item() - equal)).clip(0, 1)
+    ax.imshow(weights, cmap=ListedColormap([pictures.INK]), alpha=alpha, zorder=2)
     grey = 0.35 + 0.65 * image.float().mean(-1).numpy() / 255
     ax.imshow(grey, cmap="gray", vmin=0, vmax=1, extent=(-0.5, 6.5, 6.5, -0.5), zorder=1)
     row, column = divmod(weights.argmax().item(), 7)

@@ -36,11 +36,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 draw = torch.Generator().manual_seed(0)
 training = scenes(number=3000, draw=draw, most=3)  # at most 3 things
 unseen = scenes(number=500, draw=draw, part="test", most=3)  # other digits
-print("On pictures of up to four objects,", figures.with_and_without_looks())
 figures.show_finished_captions(unseen)
 
 # %% [markdown]
-# For our own pictures, attention matters: given only the mean of their parts, networks get hardly any caption right. Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
+# Before "five", the network looks at the five. Before "above", it looks mostly at the six, although this word is about both. Does this map leave something out?
 #
 # ## A picture and its caption
 #
@@ -238,10 +237,11 @@ rows = {
     "always the most frequent": figures.shares_right(frequent, unseen),
 }
 parts = ["names right", "relations right", "whole captions right"]
+print("Five others, up to four objects,", figures.with_and_without_looks())
 table(rows, parts, digits=2)
 
 # %% [markdown]
-# On scenes with handwritten digits that it has not seen before, the captioner gets more than 90% of the names and relations right. Does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the objects at random would be correct about 40% of the time.
+# On scenes with handwritten digits that it has not seen before, the captioner gets more than 90% of the names and relations right. Without attention, given only the mean of the annotations, captioners get hardly any caption right. Does the captioner look at the object whose name it writes? We measure this by the **pointing accuracy**, the share of names for which the largest weight is on the named object. Picking one of the objects at random would be correct about 40% of the time.
 
 # %% tags=["nbval-check-output"]
 predict("15.pointing", ...)
@@ -425,7 +425,7 @@ print("B, all cells alike:    ", overlooked(alike))
 # %% [markdown]
 # Captioner B has the smaller sum, although it looks at nothing in particular. For A, two cells get 3 and the other 23 get 0, so the sum is 2 · 4 + 23 = 31. For B, each cell gets 6/25 = 0.24, so the sum is 25 · 0.76² = 14.44.
 #
-# In the paper, the penalty improves the captions (section 4.2.1), so we train a second captioner with it.
+# In the paper, the penalty improves the captions (section 4.2.1), so we train a second captioner with it. What will its maps show?
 
 # %% tags=["nbval-check-output"]
 predict("15.penalty", ...)
@@ -600,7 +600,7 @@ figures.on_flickr8k()
 # %% [markdown]
 # With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. The mean of all annotations does about as well, so attention hardly matters here.
 #
-# None of the eight captions is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do).
+# Most of the six captions of test photographs fit. But none of our eight, which show other things, is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do).
 #
 # Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps hardly tell: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
 

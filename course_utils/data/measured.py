@@ -25,7 +25,7 @@ glimpses.csv                            benchmarks/glimpses.py        finding a 
 looks.csv, found.csv                    benchmarks/glimpses.py        where one model looks among clutter, and how often each look finds the digit
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
 relations.csv                           benchmarks/captions.py        relations, with a thing moved
-flickr8k.csv                            benchmarks/flickr8k.py        captions of photographs, and with a part covered
+flickr8k.csv, flickr8k_captions.csv     benchmarks/flickr8k.py        captions of photographs, and with a part covered
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
 copying.csv                             benchmarks/copying.py         how many machines learn to copy, whole and without a part
