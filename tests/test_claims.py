@@ -17,6 +17,7 @@ from course_utils.data.measured import by_seed, measured_at, measured_once, read
 from course_utils.data.photographs import CAPTIONS, COVERED
 from course_utils.models import variants
 from course_utils.models.attention import attention, causal_mask
+from course_utils.models.serialization import load_pretrained
 from course_utils.models.transformer import Transformer
 from course_utils.translation.scores import share_in_order
 
@@ -780,6 +781,14 @@ def _(numbers):
 @claim("13", "With both, the validation loss falls much lower, and the model gets more of the test words right.")
 def _(numbers):
     return numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1] + 0.02
+
+
+@claim("13", 'Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.')
+def _(numbers):
+    _, subwords = load_pretrained("transformer-en-de")  # the small model's stored scores are with these
+    (ids,) = subwords.encode(["A man is playing softball."])
+    tokens = [subwords.tokenizer.id_to_token(row) for row in ids]
+    return str(tokens) in numbers.shown and tokens[-3:-1] == ["Ġso", "ftball"]
 
 
 @claim("13", "In our run, the first translation is correct, but the second says")
