@@ -783,20 +783,20 @@ def _(numbers):
     return numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1] + 0.02
 
 
-@claim("13", 'Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.')
-def _(numbers):
-    _, subwords = load_pretrained("transformer-en-de")  # the small model's stored scores are with these
-    (ids,) = subwords.encode(["A man is playing softball."])
-    tokens = [subwords.tokenizer.id_to_token(row) for row in ids]
-    return str(tokens) in numbers.shown and tokens[-3:-1] == ["Ġso", "ftball"]
-
-
 @claim("13", "In our run, the first translation is correct, but the second says")
 def _(numbers):
     losses, bleu = numbers("validation losses:"), numbers("BLEU on 1,000 test captions:")
     return (
         losses == sorted(losses, reverse=True) and 4 < bleu[0] < 20 and "→ Ein Mann spielt Gitarre.\n" in numbers.shown
     )
+
+
+@claim("13", "Trained for six epochs, nine minutes on one core, the same model reached a")
+def _(numbers):
+    _, subwords = load_pretrained("transformer-en-de")  # the subwords of this run, which the page learns again
+    (ids,) = subwords.encode(["A man is playing softball."])
+    tokens = [subwords.tokenizer.id_to_token(row) for row in ids]
+    return str(tokens) in numbers.shown and tokens[-3:-1] == ["Ġso", "ftball"]
 
 
 @claim("13", "which has more than five times as many parameters, reaches 36.7 there after 11 epochs.")

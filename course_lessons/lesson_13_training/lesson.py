@@ -649,7 +649,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # ## The loop on a GPU and in a library
 #
-# On a GPU, the same loop often has two additions. `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16. And if a batch does not fit into memory, the model reads it in parts: each `backward` adds to the gradient, until `zero_grad` clears it. Each part's loss is a mean over its words. By what must we multiply it so that the gradients of the parts add up to the gradient of the whole batch?
+# On a GPU, the same loop often has two additions. `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16. If a batch does not fit into memory, the model reads it in parts: each `backward` adds to the gradient, until `zero_grad` clears it. Each part's loss is a mean over its words. By what must we multiply it so that the parts' gradients add up to the whole batch's gradient?
 
 
 # %%
