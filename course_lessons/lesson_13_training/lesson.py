@@ -408,9 +408,9 @@ print("both:   ", words_right(careful))
 #
 # ## Captions of any length
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer`; our class computes the same, but projects keys and values with one matrix.
+# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers; our class computes the same, with one matrix for keys and values.
 #
-# The subwords come from byte-pair encoding (Sennrich et al., 2016), which starts from single bytes and repeatedly merges the most frequent pair of neighbours. Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.
+# The subwords come from byte-pair encoding (Sennrich et al., 2016), which starts from bytes and repeatedly merges the most frequent pair of neighbours. Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.
 #
 # After 400 steps, not quite one epoch, can the model translate "A man is playing guitar." by greedy search?
 
@@ -473,7 +473,7 @@ def train_on_captions(model, steps, every):
 @torch.no_grad()
 def translate_greedily(model, texts, longest=40):
     source, given, _ = collate([(ids, []) for ids in encode(texts)])  # B S, B 1: BOS
-    # each step reads both sides anew: a cache would be faster, but longer
+    # each step reads both sides anew: a cache would be faster, but more code
     while given.shape[1] <= longest and not (given == EOS).any(1).all():
         next_id = model(source, given)[:, -1].argmax(-1, keepdim=True)  # B 1
         given = torch.cat([given, next_id], dim=1)  # B T+1
