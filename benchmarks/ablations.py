@@ -163,7 +163,7 @@ def passes(seed):
 def own_loop(seed, epochs=6):
     """Train the small Transformer of lesson 13's page as the page does, but for longer; return a row for each epoch, and one for the test set."""
     _, subwords = load_pretrained("transformer-en-de")
-    lesson, found = page("13_training", subwords=subwords, device="cpu"), []
+    lesson, found = page("13_training", tokenizer=subwords.tokenizer, device="cpu"), []
     torch.manual_seed(seed)
     model = Transformer(len(subwords), 64, 4, 128, 1, 1, dropout=0.1)
 
