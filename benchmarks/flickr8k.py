@@ -51,11 +51,10 @@ FUNCTION_WORDS = set(
 class Flickr8k:
     """The photographs, their annotations in bytes, and their captions as words."""
 
-    def __init__(self, folder: Path, tokenize):
+    def __init__(self, folder: Path, lesson):
         self.folder, self.captions = folder / "images", defaultdict(list)
-        for line in (folder / "Flickr8k.token.txt").read_text(encoding="utf-8").splitlines():
-            name, caption = line.split("\t")
-            self.captions[name.split("#")[0]].append(caption)
+        for each in lesson.read_flickr8k(folder / "Flickr8k.token.txt"):
+            self.captions[each["image_id"]].append(each["caption"])
         self.parts = {
             part: (folder / f"Flickr_8k.{part}Images.txt").read_text(encoding="utf-8").split()
             for part in ("train", "dev", "test")
@@ -65,7 +64,7 @@ class Flickr8k:
         if not stored.is_file():
             np.save(stored, np.concatenate([self._seen(name) for name in self.rows]))
         self.bytes = torch.from_numpy(np.load(stored))
-        self.tokenize = tokenize
+        self.tokenize = lesson.tokenize
 
     def pixels(self, name):
         with Image.open(self.folder / name) as image:
@@ -240,7 +239,7 @@ def train(model, writer, data, lesson, epochs, seed, mean):
 def measure(setup, width, hidden, epochs, seed):
     """Train a captioner; return one row."""
     lesson = page("15_captions")
-    data = Flickr8k(folder, lesson.tokenize)
+    data = Flickr8k(folder, lesson)
     counts = Counter(word for each in data.of("train") for word in lesson.tokenize(each["caption"]))
     vocabulary = ["PAD", "BOS", "EOS", "UNK", *sorted(word for word, count in counts.items() if count >= 5)]
     numbers = {word: number for number, word in enumerate(vocabulary)}

@@ -120,7 +120,7 @@ def jobs(name):
     return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))["jobs"]
 
 
-def test_changes_are_tested_everywhere_and_all_checks_run_at_night():
+def test_changes_run_everywhere_and_all_checks_at_night():
     assert tuple(jobs("ci")["linux"]["strategy"]["matrix"]["python"]) == PYTHONS
     assert {job["runs-on"].split("-")[0] for job in jobs("ci").values()} == {"ubuntu", "macos", "windows"}
     nightly = (ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")

@@ -598,7 +598,7 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # ## What if the decoder could look back?
 #
-# If it can, a sentence no longer has to fit into one vector, because before each word, the decoder scores all the annotations and gets a new context, their weighted sum. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. On short captions, it scored about 22 BLEU instead of 6. In sentences much longer than those in training, however, attention helps less.
+# If it can, a sentence no longer has to fit into one vector, because before each word, the decoder scores all the annotations and gets a new context, their weighted sum. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, attention helps less.
 #
 # ## Where you will meet this
 #

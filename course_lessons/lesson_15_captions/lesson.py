@@ -494,7 +494,7 @@ figures.names_by_seed()
 #
 # Do maps of photographs show what a word depends on? The paper's smallest data set is Flickr8k: 8,000 photographs, mostly of people and dogs, with five captions each. A network pretrained on ImageNet, EfficientNet-Lite0, computes 7 × 7 annotations of dimension 1,280 for each photograph.
 #
-# As in lesson 01, a `Dataset` returns one example, here a photograph's annotations and the caption in word numbers; `collate` makes a batch. Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs. Their file has MS COCO's format, which calls captions "annotations".
+# As in lesson 01, a `Dataset` returns one example, here a photograph's annotations and the caption in word numbers; `collate` makes a batch. Before a long training run, check that the whole pipeline can learn a few examples by heart, here eight photographs. Their file has MS COCO's format, which calls captions "annotations"; `read_flickr8k` gives Flickr8k's the same form.
 
 
 # %%
@@ -549,6 +549,11 @@ def collate(examples):  # a list of B such pairs
 
 
 # %%
+def read_flickr8k(path):  # lines such as "NAME.jpg#0", a tab and a caption
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    return [{"image_id": name.split("#")[0], "caption": text} for name, text in lines]
+
+
 coco = json.loads((FOLDER / "captions.json").read_text())
 images = {photo["id"]: read(FOLDER / photo["file_name"]) for photo in coco["images"]}
 by_id = {number: annotate(image)[0] for number, image in images.items()}  # L E each
@@ -577,7 +582,7 @@ known = [write(photo_model, a.unsqueeze(0), vocabulary)[0] for a in by_id.values
 print("\n".join(" ".join(words) for words in known))
 
 # %% [markdown]
-# The captioner has learned all eight captions, so the pipeline works. On Flickr8k's 6,000 training photographs, two longer runs with D = 64 and H = 128 took ten minutes each ([program and settings](../benchmarks/flickr8k.py)), without the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
+# The captioner has learned all eight captions, so the pipeline works. On Flickr8k's 6,000 training photographs, two longer runs with D = 64 and H = 128 took ten minutes each ([program and settings](../docs/measurements.md#what-glimpses-and-captions-can-do)), without the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
 #
 # Which of our eight photographs, which it has never seen, will the Flickr8k captioner describe correctly? To try one of your own, call `caption_of(read(...))` with the path of its file.
 
@@ -592,9 +597,8 @@ def caption_of(image):
 
 
 figures.show_captioned(images.values(), [caption_of(each) for each in images.values()])
-hopper = images[7]
-words, weights = write(photo_model, annotate(hopper), vocabulary)
-figures.show_photo_maps(hopper, words, weights)
+words, weights = write(photo_model, annotate(images[7]), vocabulary)
+figures.show_photo_maps(images[7], words, weights)
 figures.on_flickr8k()
 
 # %% [markdown]
@@ -620,6 +624,7 @@ def probabilities(image):
     return logits.softmax(-1)[torch.arange(len(words)), numbers]
 
 
+hopper = images[7]
 covers = {
     "nothing": hopper,
     "the hat": cover(hopper, 62, 6, 166, 64),

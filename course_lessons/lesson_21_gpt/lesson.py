@@ -362,7 +362,7 @@ for adjust in (most_probable, from_nucleus, at_temperature_2):
         print("   ", write(model, prompt, adjust, seed))
 
 # %% [markdown]
-# Always choosing the most probable character leaves nothing to chance and gives the same text twice. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples.
+# Always choosing the most probable character gives the same text twice. A temperature of 2 makes improbable letters more probable, and its two samples contain more misspelt words than the nucleus samples. Some samples also misspell a name that they should copy.
 #
 # ## A cache
 #
