@@ -114,6 +114,26 @@ def test_a_beam_of_one_writes_what_greedy_search_writes(writer):
         assert logits.argmax(-1).tolist() == words
 
 
+def test_a_beam_goes_on_from_the_captions_that_it_has_kept(writer, monkeypatch):
+    monkeypatch.setitem(writer.start.__globals__, "LONGEST", 4)
+    for seed in range(4):
+        photograph = torch.randn(1, 49, WIDTH, generator=torch.Generator().manual_seed(seed))
+        kept, finished = [(0.0, [BOS])], []
+        for _ in range(4):
+            longer = []
+            for total, words in kept:
+                logits = writer.model(photograph, torch.tensor([words])).logits[0, -1]
+                logits[[0, 1, 3]] = -torch.inf
+                longer += [
+                    (total + score, [*words, word]) for word, score in enumerate(logits.log_softmax(-1).tolist())
+                ]
+            best = sorted(longer, reverse=True)[:3]
+            finished += [(total / (len(words) - 1), words) for total, words in best if words[-1] == EOS]
+            kept = [(total, words) for total, words in best if words[-1] != EOS]
+        finished += [(total / 4, words) for total, words in kept]
+        assert writer.beam(photograph[0], width=3) == [word for word in max(finished)[1][1:] if word != EOS]
+
+
 def test_a_cover_hides_three_cells_by_three_even_at_the_border():
     program_, pixels = program("flickr8k"), torch.randn(1, 3, 224, 224)
     for cell in (24, 0, 6, 48):
