@@ -149,7 +149,7 @@ check("15.doubly_stochastic", doubly_stochastic)
 # %% [markdown]
 # ## 15.effect_map
 #
-# In the lesson, we emptied each cell for one word of one scene. Now you do this for all words of a batch, with log probabilities.
+# In the lesson, we emptied the cell with a name's largest weight. Now you empty every cell for every word of a batch, with log probabilities.
 #
 # The check gives you a `captioner` whose code you cannot see. It takes annotations and words, processes each row separately and returns logits B×T×V without gradients. For each wanted word and each cell, return how much the word's log probability falls if only this cell gets the annotation of an empty cell:
 #

@@ -227,5 +227,6 @@ def _show_cells(image, weights, most, title, ax):
     grey = 0.35 + 0.65 * image.float().mean(-1).numpy() / 255
     ax.imshow(grey, cmap="gray", vmin=0, vmax=1, extent=(-0.5, 6.5, 6.5, -0.5), zorder=1)
     row, column = divmod(weights.argmax().item(), 7)
+    ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=pictures.INK, zorder=3))
     ax.set(xticks=[], yticks=[], title=title)
     ax.set_xlabel(f"largest {weights.max():.2f} at ({row}, {column})", fontsize=8)

@@ -561,7 +561,7 @@ all_words = tokenize(" ".join(caption["caption"] for caption in coco["annotation
 vocabulary = ["PAD", "BOS", "EOS", "UNK", *sorted(set(all_words))]
 number_of = {word: number for number, word in enumerate(vocabulary)}
 photos = CaptionDataset(coco["annotations"], by_id)
-# one batch of eight; for Flickr8k, 64 captions of similar length (lesson 05)
+# one batch of eight; for Flickr8k, as in lesson 05
 batches = list(DataLoader(photos, batch_size=8, collate_fn=collate))
 
 # %%
@@ -582,7 +582,7 @@ known = [write(photo_model, a.unsqueeze(0), vocabulary)[0] for a in by_id.values
 print("\n".join(" ".join(words) for words in known))
 
 # %% [markdown]
-# The captioner has learned all eight captions, so the pipeline works. On Flickr8k's 6,000 training photographs, two longer runs with D = 64 and H = 128 took ten minutes each ([program and settings](../docs/measurements.md#what-glimpses-and-captions-can-do)), without the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
+# The captioner has learned all eight captions, so the pipeline works. We ran it twice on Flickr8k's 6,000 training photographs and the words that occur at least five times. Batches had 64 captions of similar length; D was 64, H 128 and the rate 0.002. Each [run](../docs/measurements.md#what-glimpses-and-captions-can-do) of six passes took ten minutes on one core, without the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
 #
 # Which of our eight photographs, which it has never seen, will the Flickr8k captioner describe correctly? To try one of your own, call `caption_of(read(...))` with the path of its file.
 
@@ -604,7 +604,7 @@ figures.on_flickr8k()
 # %% [markdown]
 # With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. The mean of all annotations does about as well, so attention hardly matters here.
 #
-# Most of the six captions of test photographs fit. But none of our eight, which show other things, is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do).
+# Most of the six captions of test photographs fit. But none of our eight, which show other things, is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all.
 #
 # Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps hardly tell: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
 
@@ -637,7 +637,7 @@ rows = {name: probabilities(image) for name, image in covers.items()}
 table(rows, words, corner="what is covered", digits=2)
 
 # %% [markdown]
-# Without the hat, "hat" is half as probable and no longer written, although no map is strongest on the hat. Without the face, "hat" is even less probable. "Man" is written whichever part we cover, so none of them alone decides it.
+# Without the hat, "hat" is half as probable, although no map is strongest on the hat. Without the face, it is even less probable. "Man" is written whichever part we cover, so none of them alone decides it.
 #
 # One photograph proves little. In each of Flickr8k's 1,000 test captions, we take the word with the largest weight on any cell, leaving out words such as "a". We cover 3 × 3 cells around this cell or elsewhere. How often is the word still the most probable one?
 
