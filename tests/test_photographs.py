@@ -69,7 +69,7 @@ def test_stored_weights_are_nearly_those_that_were_stored():
         torch.testing.assert_close(found[name], value, atol=0.02, rtol=1e-3)
 
 
-def test_the_network_sees_the_same_in_a_photograph_and_its_mirror_image():
+def test_the_network_sees_the_same_in_a_mirror_image():
     network, pixels = load_network(), torch.cat([pixels_of(name) for name in PHOTOGRAPHS])
     features, mirrored = network(pixels), network(pixels.flip(-1))
     assert features.shape == (8, WIDTH, 7, 7) and features.min() == 0 and features.max() <= 6
