@@ -75,7 +75,7 @@ def test_lines_can_be_told_apart_without_colour():
     assert len({line.get_marker() for line in lines}) == 6
 
 
-def test_bars_stand_at_the_mean_with_every_run_and_the_prediction():
+def test_bars_show_the_mean_every_run_and_the_prediction():
     plots.bars({"a": [0.5, 0.7]}, "accuracy")
     ax = plt.gca()
     assert ax.patches[0].get_height() == pytest.approx(0.6)
