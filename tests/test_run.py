@@ -386,7 +386,7 @@ def test_a_stream_hands_out_one_by_one_and_anew_with_each_run():
     assert torch.equal(back.values[0][0], torch.ones(2))
 
 
-def test_a_stream_takes_no_arguments_and_has_the_inputs_precision():
+def test_a_stream_has_no_arguments_and_the_inputs_precision():
     (outcome,) = run(lambda hand_out: hand_out(1), [Case("", (Stream(()),))])
     assert outcome.status == "error" and outcome.failure.by_candidate
     (given,) = contract.in_precision(Case("", (Stream(((torch.ones(2), 3),)),)), torch.float64).args

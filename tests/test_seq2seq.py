@@ -181,7 +181,7 @@ def test_a_sentence_means_the_same_beside_a_longer_one(name):
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
 
 
-def test_lesson_05s_deep_model_is_its_first_model_unless_told_otherwise():
+def test_lesson_05s_deep_model_is_its_first_model_by_default():
     page = program("measuring").page("05_seq2seq")
     first, deep = page.Seq2Seq(V, D, H).double(), page.DeepSeq2Seq(V, D, H).double()
     deep.load_state_dict(first.state_dict())
@@ -210,7 +210,7 @@ def test_lesson_05s_deep_model_passes_on_the_state_of_each_layer(cell, layers):
         torch.testing.assert_close(logits[row : row + 1], alone)
 
 
-def test_lesson_05s_batches_hold_each_pair_once_beside_others_of_its_length():
+def test_lesson_05s_batches_hold_each_pair_once_by_length():
     page = program("measuring").page("05_seq2seq")
     pairs = [(["a"], ["b"] * (i % 7)) for i in range(10)]
     batches = page.batches_by_length(pairs, size=4)
