@@ -15,7 +15,7 @@ def row_by_row(scores, offsets, k, step):
     B, N = scores.shape
     gates, load = torch.zeros(B, N, dtype=scores.dtype), [0] * N
     for b in range(B):
-        order = sorted(range(N), key=lambda i, b=b: float(scores[b, i] + offsets[i]), reverse=True)
+        order = sorted(range(N), key=lambda i, b=b: (scores[b, i] + offsets[i]).item(), reverse=True)
         for i in order[:k]:
             gates[b, i] = scores[b, i] / sum(scores[b, other] for other in order[:k])
             load[i] = load[i] + 1
