@@ -14,11 +14,14 @@ attention and the first seed, the weights are stored for the course, and the cap
 flickr8k_captions.csv: by beam search, and the first one by a person.
 """
 
+import copy
 import csv
 import json
 import math
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import sacrebleu
@@ -49,7 +52,7 @@ FUNCTION_WORDS = set(
 
 
 class Flickr8k:
-    """The photographs, their annotations in bytes, and their captions as words."""
+    """The photographs, their annotations in bytes, and their captions."""
 
     def __init__(self, folder: Path, lesson):
         self.folder, self.captions = folder / "images", defaultdict(list)
@@ -88,13 +91,12 @@ class Flickr8k:
         return [100 * found.bp * math.exp(sum(logs[:n]) / n) for n in range(1, 5)]
 
 
-NETWORK = load_network()
+network = cache(load_network)
 
 
-@torch.no_grad()
 def annotated(pixels):
     """The annotations of photographs, B×L×E, from 0 to 6."""
-    return NETWORK(pixels).flatten(2).mT
+    return network()(pixels).flatten(2).mT
 
 
 class Writer:
@@ -103,31 +105,27 @@ class Writer:
     def __init__(self, model, vocabulary, mean):
         self.model, self.vocabulary, self.mean = model, vocabulary, mean
 
-    def annotations(self, photographs):
-        """What the captioner gets for a list of L×E: B×L×E."""
-        found = torch.stack(photographs)
-        return found.mean(1, keepdim=True).expand_as(found) if self.mean else found
+    def seen(self, a):
+        """What the captioner gets of annotations B×L×E."""
+        return a.mean(1, keepdim=True).expand_as(a) if self.mean else a
 
-    def start(self, a):
-        mean = a.mean(1)
-        state = torch.tanh(self.model.first_state(mean)), torch.tanh(self.model.first_memory(mean))
-        return a, self.model.look.key(a), state
+    def start(self, photographs):
+        """Return annotations, keys and state for a list of L×E."""
+        a = self.seen(torch.stack(photographs))
+        return a, self.model.look.key(a), self.model.first(a)
 
     def step(self, a, keys, state, words):
         """Return the log probabilities of the next words, B×V, the weights, B×L, and the next state."""
-        y = self.model.embedding(words)
-        gated, weights, *_ = self.model.look(a, keys, state[0])
-        h, c = self.model.lstm(torch.cat([y, gated], -1), state)
-        logits = self.model.readout(torch.tanh(y + self.model.from_state(h) + self.model.from_look(gated)))
-        logits[:, [PAD, BOS, UNK]] = -math.inf
-        return logits.log_softmax(-1), weights, (h, c)
+        output, state = self.model.step(a, keys, state, self.model.embedding(words))
+        output.logits[:, [PAD, BOS, UNK]] = -math.inf
+        return output.logits.log_softmax(-1), output.weights, state
 
     @torch.no_grad()
     def greedy(self, photographs):
         """Return the numbers of the words of each caption, and the weights for each, T×L."""
         written = []
         for first in range(0, len(photographs), 100):
-            a, keys, state = self.start(self.annotations(photographs[first : first + 100]))
+            a, keys, state = self.start(photographs[first : first + 100])
             words, steps = torch.full((len(a),), BOS), []
             for _ in range(LONGEST):
                 scores, weights, state = self.step(a, keys, state, words)
@@ -142,7 +140,7 @@ class Writer:
     @torch.no_grad()
     def beam(self, photograph, width=5):
         """Return the words of the caption with the largest mean log probability."""
-        a, keys, state = self.start(self.annotations([photograph]))
+        a, keys, state = self.start([photograph])
         rows, totals, finished = torch.full((1, 1), BOS), torch.zeros(1), []
         for length in range(1, LONGEST + 1):
             wide = [each.expand(len(rows), *each.shape[1:]) for each in (a, keys)]
@@ -162,7 +160,7 @@ class Writer:
     @torch.no_grad()
     def probability(self, photograph, words, place):
         """Return how probable the word at a place is after those before it, and whether it is the most probable one."""
-        a, keys, state = self.start(self.annotations([photograph]))
+        a, keys, state = self.start([photograph])
         for word in [BOS, *words[:place]]:
             scores, _, state = self.step(a, keys, state, torch.tensor([word]))
         return scores[0, words[place]].exp().item(), scores.argmax().item() == words[place]
@@ -204,50 +202,52 @@ def store_captions(writer, data):
         csv.writer(file, lineterminator="\n").writerows([("photograph", "written", "by_a_person"), *rows])
 
 
-def train(model, writer, data, lesson, epochs, seed, mean):
-    """Train the page's way; return the best epoch and its BLEU-4 on the development part, whose weights the model gets."""
-    captions = sorted(data.of("train"), key=lambda each: len(data.tokenize(each["caption"])))
+def train(writer, data, lesson, epochs, seed):
+    """Train the page's way; return the best epoch and its loss, by BLEU-4 on the development part. The model gets its weights."""
+    model, captions = writer.model, data.of("train")
     examples = lesson.CaptionDataset(captions, data)
-    batches = [list(range(first, min(first + 64, len(examples)))) for first in range(0, len(examples), 64)]
-    draw = torch.Generator().manual_seed(seed)
-    loader = DataLoader(batches, batch_size=None, shuffle=True, generator=draw)
+    lengths = [(row, data.tokenize(each["caption"])) for row, each in enumerate(captions)]
+    loader = DataLoader(
+        page("05_seq2seq").batches_by_length(lengths),
+        batch_size=None,
+        shuffle=True,
+        generator=torch.Generator().manual_seed(seed),
+        collate_fn=lambda batch: lesson.collate([examples[row] for row, _ in batch]),
+    )
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=epochs * len(batches))
-    best, kept, losses = (-1.0, 0), None, []
-    photographs = [data[name] for name in data.parts["dev"]]
-    for epoch in range(epochs):
-        total = 0.0
-        for rows in loader:
-            a, given, wanted = lesson.collate([examples[row] for row in rows])
-            a = a.mean(1, keepdim=True).expand_as(a) if mean else a
-            loss = lesson.word_loss(model(F.dropout(a, DROPOUT), given), wanted)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, total_iters=epochs * len(loader))
+    best, photographs = (-1.0,), [data[name] for name in data.parts["dev"]]
+    for epoch in range(1, epochs + 1):
+        losses = []
+        for a, given, wanted in loader:
+            loss = lesson.word_loss(model(F.dropout(writer.seen(a), DROPOUT), given), wanted)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             schedule.step()
-            total += loss.item()
-        losses.append(total / len(batches))
+            losses.append(loss.item())
         score = data.bleu([writer.text(words) for words, _ in writer.greedy(photographs)], "dev")[3]
-        print(f"epoch {epoch}: loss {losses[-1]:.2f}, BLEU-4 {score:.1f} on the development part", flush=True)
+        print(f"epoch {epoch}: loss {fmean(losses):.2f}, BLEU-4 {score:.1f} on the development part", flush=True)
         if score > best[0]:
-            best, kept = (score, epoch), {name: value.clone() for name, value in model.state_dict().items()}
-    model.load_state_dict(kept)
-    return best[1] + 1, losses[best[1]]
+            best = score, epoch, fmean(losses), copy.deepcopy(model.state_dict())
+    _, epoch, loss, weights = best
+    model.load_state_dict(weights)
+    return epoch, loss
 
 
 def measure(setup, width, hidden, epochs, seed):
     """Train a captioner; return one row."""
-    lesson = page("15_captions")
+    numbers = {}
+    lesson = page("15_captions", number_of=numbers)
     data = Flickr8k(folder, lesson)
     counts = Counter(word for each in data.of("train") for word in lesson.tokenize(each["caption"]))
     vocabulary = ["PAD", "BOS", "EOS", "UNK", *sorted(word for word, count in counts.items() if count >= 5)]
-    numbers = {word: number for number, word in enumerate(vocabulary)}
-    lesson.CaptionDataset.__getitem__.__globals__["number_of"] = numbers
+    numbers.update((word, number) for number, word in enumerate(vocabulary))
     torch.manual_seed(seed)
     model = Captioner(len(vocabulary), WIDTH, width, hidden)
     writer = Writer(model, vocabulary, setup == "mean")
-    (epoch, loss), seconds = timed(train, model, writer, data, lesson, epochs, seed, writer.mean)
+    (epoch, loss), seconds = timed(train, writer, data, lesson, epochs, seed)
     photographs = [data[name] for name in data.parts["test"]]
     written = writer.greedy(photographs)
     greedy = data.bleu([writer.text(words) for words, _ in written], "test")

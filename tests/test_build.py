@@ -450,8 +450,11 @@ def test_a_course_without_solutions_can_be_checked(course):
     assert "exercises" not in header and "About 5 minutes to read." in header
 
 
-def test_a_lesson_or_task_that_is_not_declared_is_named(course):
-    write(course / SUMS / "tasks/double.py", "")
+@pytest.mark.parametrize("name", ["", '"01.double"', '"01.other"'])
+def test_a_lesson_or_task_that_is_not_declared_is_named(course, name):
+    declared = (course / SUMS / "tasks/double.py").read_text(encoding="utf-8")
+    assert "Task(__name__," in declared
+    write(course / SUMS / "tasks/double.py", declared.replace("Task(__name__,", f"Task({name},") if name else "")
     write(course / TWO / "__init__.py", "")
     problems = build(course, check=True)
     assert f"{SUMS}/tasks/double.py must declare `task = Task(__name__, ...)`." in problems

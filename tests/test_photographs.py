@@ -79,14 +79,11 @@ def test_the_network_sees_the_same_in_a_mirror_image():
 
 def test_the_captioner_writes_of_people_and_dogs():
     weights, words = load_captioner()
-    model, network, said = Captioner(len(words), WIDTH, 64, 128), load_network(), {}
+    model, shown = Captioner(len(words), WIDTH, 64, 128), program("flickr8k")
     model.load_state_dict(weights)
-    for name in PHOTOGRAPHS:
-        a = F.layer_norm(network(pixels_of(name)).flatten(2).mT, (WIDTH,))
-        (numbers,) = ([BOS],)
-        while numbers[-1] != EOS and len(numbers) < 14:
-            numbers.append(model(a, torch.tensor([numbers])).logits[0, -1].argmax().item())
-        said[name] = {words[number] for number in numbers}
+    seen = shown.annotated(torch.cat([pixels_of(name) for name in PHOTOGRAPHS]))
+    written = shown.Writer(model, words, mean=False).greedy(list(F.layer_norm(seen, (WIDTH,))))
+    said = {name: {words[number] for number in row} for name, (row, _) in zip(PHOTOGRAPHS, written, strict=True)}
     assert said["photographer"] & {"man", "person"} and said["hopper"] & {"man", "woman", "person"}
     assert said["moose"] & {"dog", "animal"} and not said["moose"] & {"man", "woman"}
 

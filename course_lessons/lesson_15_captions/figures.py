@@ -11,7 +11,7 @@ import torch
 from matplotlib.colors import ListedColormap
 
 from course_utils.data import measured
-from course_utils.data.photographs import MIDDLE, SCALE, pixels_of
+from course_utils.data.photographs import FOLDER
 from course_utils.data.scenes import RELATIONS, WORDS
 from course_utils.data.subwords import PAD
 from course_utils.figures import pictures, plots
@@ -55,9 +55,8 @@ def show_written(image, words, weights, cells):
 
 def show_finished_captions(seen):
     """Draw what the page's captioners will have written: about a photograph, and about scene 2, with its maps."""
-    grass = pixels_of("grass")[0].permute(1, 2, 0).mul(SCALE).add(MIDDLE).round().byte()
     ax = plots.axes(1, width=2.6, height=2.9)
-    _show_photo(grass, ON_GRASS, "", ax)
+    _show_photo(plt.imread(FOLDER / "grass.jpg"), ON_GRASS, "", ax)
     words, percents = zip(*MAPS, strict=True)
     weights = torch.tensor([[int(percent) / 100 for percent in row.split()] for row in percents])  # T L
     show_written(seen.images[2], words, weights, cells_of(seen, 2))
@@ -196,7 +195,7 @@ def show_captioned(images, captions, titles=None):
 
 
 def _show_photo(image, caption, title, ax):
-    ax.imshow(image.numpy())
+    ax.imshow(image)
     ax.set(xticks=[], yticks=[], title=title)
     ax.set_xlabel(textwrap.fill(caption, 26), fontsize=10)
 
@@ -212,8 +211,7 @@ def show_photo_maps(image, words, weights):
     for ax in grid.flat[len(words) + 1 :]:
         ax.set_visible(False)
     first, *others = grid.flat
-    first.imshow(image.numpy().astype("uint8"))
-    first.set(xticks=[], yticks=[])
+    _show_photo(image, "", "", first)
     for ax, word, alpha in zip(others, words, weights, strict=False):
         _show_cells(image, alpha, most, word, ax)
 

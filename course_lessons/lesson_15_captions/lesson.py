@@ -582,7 +582,7 @@ known = [write(photo_model, a.unsqueeze(0), vocabulary)[0] for a in by_id.values
 print("\n".join(" ".join(words) for words in known))
 
 # %% [markdown]
-# The captioner has learned all eight captions, so the pipeline works. We ran it twice on Flickr8k's 6,000 training photographs and the words that occur at least five times. Batches had 64 captions of similar length; D was 64, H 128 and the rate 0.002. Each [run](../docs/measurements.md#what-glimpses-and-captions-can-do) of six passes took ten minutes on one core, without the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
+# The captioner has learned all eight captions, so the pipeline works. We ran it twice on Flickr8k's 6,000 training photographs and the words that occur at least five times. Batches had 64 captions of similar length; D was 64, H 128 and the rate 0.002. Each [run](../docs/measurements.md#what-glimpses-and-captions-can-do) of six passes took ten minutes on one core, not counting the annotations. BLEU-n compares n-grams of up to n words with all five captions of a test photograph (lesson 07).
 #
 # Which of our eight photographs, which it has never seen, will the Flickr8k captioner describe correctly? To try one of your own, call `caption_of(read(...))` with the path of its file.
 
@@ -602,11 +602,11 @@ figures.show_photo_maps(images[7], words, weights)
 figures.on_flickr8k()
 
 # %% [markdown]
-# With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. The mean of all annotations does about as well, so attention hardly matters here.
+# With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. In these runs, the mean of all annotations does about as well.
 #
-# Most of the six captions of test photographs fit. But none of our eight, which show other things, is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all.
+# Most of the six captions of test photographs fit. But our eight photographs show other things, and none of their captions is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all.
 #
-# Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps hardly tell: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
+# Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps tell us little: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
 
 
 # %%
@@ -639,7 +639,7 @@ table(rows, words, corner="what is covered", digits=2)
 # %% [markdown]
 # Without the hat, "hat" is half as probable, although no map is strongest on the hat. Without the face, it is even less probable. "Man" is written whichever part we cover, so none of them alone decides it.
 #
-# One photograph proves little. In each of Flickr8k's 1,000 test captions, we take the word with the largest weight on any cell, leaving out words such as "a". We cover 3 × 3 cells around this cell or elsewhere. How often is the word still the most probable one?
+# One photograph proves little. In our caption of each of the 1,000 test photographs, we take the word with the largest weight on any cell, leaving out words such as "a". We cover 3 × 3 cells around this cell or elsewhere. How often is the word still the most probable one?
 
 # %%
 figures.effect_of_covers()

@@ -7,6 +7,7 @@ from itertools import combinations
 import torch
 
 from course_utils.base.errors import CourseError
+from course_utils.base.words import listed
 from course_utils.checks.running.contract import Candidate, Case, UsageError
 from course_utils.checks.task import Mistake
 
@@ -154,9 +155,8 @@ class MistakenTests:
                 if never_both and set(never_both) <= set(parts):
                     continue
                 passing, advice = zip(*(task.sections[f"without_{part}"].paragraphs for part in parts), strict=True)
-                listed = " and ".join(filter(None, (", ".join(passing[:-1]), passing[-1]))).rstrip(",")
                 changed = changes(parts) if changes else dict(left_out[part] for part in parts)
-                sentence = f"Your test passes {listed}. {' '.join(advice)}"
+                sentence = f"Your test passes {listed(passing).rstrip(',')}. {' '.join(advice)}"
                 mistakes.append(Mistake("without_" + "_".join(parts), sentence, self._changed(changed)))
         task.mistakes[place:end] = mistakes
 

@@ -37,7 +37,7 @@ def task_facts(root: Path, number: str) -> dict[str, Task]:
     found = {}
     for file in sorted((root / folder_of(root, number)).glob("tasks/[!_]*.py")):
         task = runpy.run_path(str(file)).get("task")
-        if not isinstance(task, Task):
+        if not isinstance(task, Task) or task.text != file.with_suffix(".md"):
             raise CourseError(f"{file.relative_to(root).as_posix()} must declare `task = Task(__name__, ...)`.")
         found[task.id] = task
     return found

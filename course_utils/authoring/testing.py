@@ -83,7 +83,8 @@ def run_changed(root: Path) -> int:
         print("Nothing has changed since the last run without a failure.")
         return 0
     print(f"Changed since the last run without a failure: {', '.join(sorted(names))}.")
-    notebooks, plugin = (impact.notebooks(root, names, RUN_BY_NBVAL), ("-m", "not thorough", "-p", impact.__name__))
+    notebooks = impact.notebooks(root, names, RUN_BY_NBVAL)
+    plugin = ("-m", "not thorough", "-p", impact.__name__)
     steps = [*_quick_steps(root), _pytest(root, "tests", *TESTS, *plugin, extra=impact.as_variable(names), empty=True)]
     if notebooks:
         steps.append(_pytest(root, "notebooks", *notebooks, *NBVAL, extra=NOTEBOOKS_ALONE))

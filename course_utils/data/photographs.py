@@ -8,7 +8,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 FOLDER = Path(__file__).with_name("photographs")
-SIDE, MIDDLE, SCALE = 224, 127.0, 128.0  # pixels in a row; the network reads x as (x - MIDDLE) / SCALE
 CAPTION_FILE = FOLDER / "captions.json"  # in the form of MS COCO's captions_train2017.json
 
 
@@ -29,7 +28,7 @@ def preprocess(image: Tensor) -> Tensor:
     top, left = (rows - side) // 2, (columns - side) // 2
     square = image[top : top + side, left : left + side]
     channels = square.permute(2, 0, 1).unsqueeze(0).float()
-    return (F.interpolate(channels, (SIDE, SIDE), mode="bilinear", antialias=True) - MIDDLE) / SCALE
+    return (F.interpolate(channels, (224, 224), mode="bilinear", antialias=True) - 127) / 128
 
 
 def pixels_of(name: str) -> Tensor:

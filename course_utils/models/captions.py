@@ -119,17 +119,26 @@ class Captioner(nn.Module):
             draw: where chance comes from; without it, hard attention takes the place of the largest weight.
             looks: B×T×L×E, what each look reads in place of the annotations, which then make the first state alone.
         """
-        mean, keys, steps = annotations.mean(1), self.look.key(annotations), []
-        state, memory = torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))
-        for step, word in enumerate(self.embedding(given).unbind(1)):
+        keys, state, steps = self.look.key(annotations), self.first(annotations), []
+        for t, word in enumerate(self.embedding(given).unbind(1)):
             if looks is not None:
-                annotations, keys = looks[:, step], self.look.key(looks[:, step])
-            context, weights, gate, place = self.look(annotations, keys, state, hard, draw)
-            state, memory = self.lstm(torch.cat([word, context], -1), (state, memory))
-            logits = self.readout(torch.tanh(word + self.from_state(state) + self.from_look(context)))
-            steps.append((logits, weights, gate, place))
+                annotations, keys = looks[:, t], self.look.key(looks[:, t])
+            step, state = self.step(annotations, keys, state, word, hard, draw)
+            steps.append(step)
         *parts, places = zip(*steps, strict=True)
         return Output(*(torch.stack(part, 1) for part in parts), torch.stack(places, 1) if hard else None)
+
+    def first(self, annotations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the first state and memory, B×H each, of annotations B×L×E."""
+        mean = annotations.mean(1)
+        return torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))
+
+    def step(self, annotations, keys, state, word, hard=False, draw=None):
+        """Return what one word more gives, as an Output without the axis T, and the new state and memory: word B×D, keys B×L×A."""
+        context, weights, gate, place = self.look(annotations, keys, state[0], hard, draw)
+        state = self.lstm(torch.cat([word, context], -1), state)
+        logits = self.readout(torch.tanh(word + self.from_state(state[0]) + self.from_look(context)))
+        return Output(logits, weights, gate, place), state
 
 
 def soft_loss(output: Output, wanted: Tensor, penalty=0.0) -> Tensor:
