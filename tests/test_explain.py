@@ -82,7 +82,7 @@ def test_steps_that_look_into_a_function_give_the_right_answer(task):
         ("04.dot", lambda s, h: (s @ h.mT).roll(1, 2), "shifted forward by one position along axis S."),
         ("04.dot", lambda s, h: (s * 0.5) @ h.mT.tanh(), None),
         ("04.dot", lambda s, h: s @ h.tanh().mT, "with the tanh of hidden instead of hidden. Everything else is right."),
-        ("04.dot", lambda s, h: s * h.mT, "with `*` instead of `@` in the product of state and hidden."),
+        ("04.dot", lambda s, h: s * h.mT, "with `*` instead of `@` in the scores. Everything else is right."),
         ("04.perceptron", lambda s, h, ws, wh, v: ((s @ ws.T)[:, :, None] + (h @ wh.T)[:, None]).tanh(), "you return the hidden layer: the later steps are missing."),
         ("02.mlp_scores", lambda w, m, b, t: (w @ m.T - b).sigmoid() @ t, "what the right computation gives with the sign of bias flipped."),
         ("02.mlp_scores", lambda w, m, b, t: (w @ m.T + t).sigmoid() @ t, "what the right computation gives with theta instead of bias."),

@@ -89,6 +89,19 @@ def test_a_written_out_solution_keeps_its_indentation(read):
     assert read("## Solution\n\n    def f(x):\n        return x\n").solution == "def f(x):\n    return x"
 
 
+def test_steps_get_words_by_variable_or_expression(read):
+    assert read("## Steps\n\n    e = the exponentials\n    x == _ = the same\n").steps == {
+        "e": "the exponentials",
+        "x == _": "the same",
+    }
+    assert read("").steps is None and read("## Steps\n").steps == {}
+
+
+def test_words_for_no_step_name_the_file(declare):
+    with pytest.raises(CourseError, match=r"dot.md, `## Steps`: no step of the solution is like `state \* _`."):
+        print(declare(INVITED + "## Steps\n\n    state * _ = the product\n").steps_function)
+
+
 @pytest.mark.parametrize(
     "text, said",
     [
@@ -100,6 +113,8 @@ def test_a_written_out_solution_keeps_its_indentation(read):
         ("\n## from masks: level\n", "line 2: level needs the word others: `others = …`."),
         ("## a\n\nOnce.\n\n## a\n\nTwice.\n", "line 5: there are two mistakes named a."),
         ("## a\n\n    x -> y\n", "line 1: what is a learner told who makes this mistake?"),
+        ("## Steps\n\n    x @ = the scores\n", "line 1: `x @ = the scores` is not `variable or expression = words`."),
+        ("## Steps\n\n    x\n", "line 1: `x` is not `variable or expression = words`."),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(read, text, said):
@@ -208,13 +223,15 @@ def attention(query, key, value, mask=None):
     return weights @ value, weights
 
 print(judge_answer(catalogue.load("03.attention"), attention).mistake)
+print(judge_answer(catalogue.load("04.dot"), lambda state, hidden: state * hidden.mT).relation)
 """
 
 
-def test_a_copy_without_solutions_names_mistakes_all_the_same(tmp_path):
+def test_a_copy_without_solutions_explains_all_the_same(tmp_path):
     content = package(ROOT, "Later.")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         archive.extractall(tmp_path)
     there = {**os.environ, "PYTHONPATH": str(tmp_path / "attention-course")}
     done = subprocess.run([sys.executable, "-c", WRONG], cwd=tmp_path, env=there, capture_output=True, text=True)
-    assert done.stdout.strip() == "scaled", done.stdout + done.stderr
+    mistake, relation = done.stdout.splitlines()
+    assert mistake == "scaled" and "with `*` instead of `@` in the scores" in relation, done.stdout + done.stderr

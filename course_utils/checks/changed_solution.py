@@ -131,7 +131,7 @@ class _Replacing(ast.NodeTransformer):
         for old, new, change in self.patterns if type(node) in self.kinds or self.wild else ():
             bound, assigned = {}, isinstance(getattr(node, "ctx", None), ast.Store)
             of_statement = isinstance(node, ast.Expr) and any(isinstance(part, ast.stmt) for part in new)
-            if not assigned and _matches(old, node.value if of_statement else node, bound):
+            if not assigned and matches(old, node.value if of_statement else node, bound):
                 self.used.add(change)
                 inside = {name: self.visit(part) for name, part in bound.items()}
                 made = [_filled(part, inside) for part in new]
@@ -161,7 +161,7 @@ def _is_wildcard(pattern):
     return isinstance(pattern, ast.Name) and pattern.id.startswith("_")
 
 
-def _matches(pattern, node, bound):
+def matches(pattern, node, bound):
     """Return whether a node is as the pattern says; what the names that begin with `_` stand for is put into `bound`."""
     if _is_wildcard(pattern) and isinstance(node, ast.expr):
         return ast.dump(bound.setdefault(pattern.id, node)) == ast.dump(node)
@@ -169,7 +169,7 @@ def _matches(pattern, node, bound):
         return False
     if isinstance(pattern, ast.AST):
         fields = [field for field in pattern._fields if field not in ("ctx", "type_comment", "type_params")]
-        return all(_matches(getattr(pattern, field, None), getattr(node, field, None), bound) for field in fields)
+        return all(matches(getattr(pattern, field, None), getattr(node, field, None), bound) for field in fields)
     if isinstance(pattern, list):
-        return len(pattern) == len(node) and all(_matches(p, n, bound) for p, n in zip(pattern, node, strict=True))
+        return len(pattern) == len(node) and all(matches(p, n, bound) for p, n in zip(pattern, node, strict=True))
     return pattern == node

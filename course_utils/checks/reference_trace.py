@@ -16,16 +16,14 @@ def trace_steps(
     steps: Callable[..., Generator[tuple, object, object]], args: tuple
 ) -> Iterator[tuple[str, Callable, list, object]]:
     """Yield each step of the reference computation: (name, operation, operands, value)."""
-    trace = steps(*args)
-    step = next(trace)
+    trace, value = steps(*args), None
     while True:
-        text, operation, *operands = step
-        value = operation(*operands)
-        yield text, operation, operands, value
         try:
-            step = trace.send(value)
+            text, operation, *operands = trace.send(value)
         except StopIteration:
             return
+        value = operation(*operands)
+        yield text, operation, operands, value
 
 
 def run_trace(
@@ -40,17 +38,15 @@ def run_trace(
     `changes` replaces steps, each by a function(operation, operands). The values of the steps are stored in `done`, by name.
     """
     done = {} if done is None else done
-    trace = steps(*args)
-    step = next(trace)
+    trace, value = steps(*args), None
     while True:
-        text, operation, *operands = step
+        try:
+            text, operation, *operands = trace.send(value)
+        except StopIteration as end:
+            return end.value
         done[text] = value = changes[text](operation, operands) if text in changes else operation(*operands)
         if text == stop:
             return value
-        try:
-            step = trace.send(value)
-        except StopIteration as end:
-            return end.value
 
 
 def left_out(first: object, *others: object) -> object:

@@ -10,11 +10,6 @@ A task is declared in a file of its own, `course_lessons/lesson_04_alignment_sco
         for size in sizes(B=2, T=3, S=5, D=7):
             yield Case(...)
 
-    @task.steps
-    def _(state, hidden):
-        scores = yield "the products", lambda state, hidden: state @ hidden.mT, state, hidden
-        return scores
-
     @task.mistake()
     def swapped_axes(state, hidden): ...
 
@@ -26,6 +21,7 @@ import random
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from traceback import extract_stack
@@ -36,6 +32,7 @@ import torch
 from course_utils.base.errors import CourseError
 from course_utils.base.trees import map_leaves
 from course_utils.checks.changed_solution import changed
+from course_utils.checks.derived_steps import derived_steps
 from course_utils.checks.reference_trace import mutate
 from course_utils.checks.running.contract import Candidate, Case
 from course_utils.checks.solutions import function_from, imports_of, lessons_folder, packed_sources, solutions
@@ -129,14 +126,15 @@ class Task:
         self._by_key: dict[int, Callable] = {}
         self.mistakes: list[Mistake] = []
         self.properties: list[Callable[[Case, object], str | None]] = []
-        self.steps_function: Callable[..., Generator[tuple, object, object]] | None = None
-        self.oracle_function: Callable | None = None
+        self._steps: Callable[..., Generator[tuple, object, object]] | None = None
+        self._oracle: Callable | None = None
         self.canonical_function: Callable[[Case, object], object] | None = None
         self.mismatch_function: Callable[[Case, object, object], str] | None = None
         self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
         text = read_task_text(self.text, lessons_folder() / "shared") if self.text else TaskText((), (), "")
         self.hints = text.hints
         self._solution = text.solution  # to make changes in, where the text shows one
+        self._words = text.steps  # for its steps; None where the text has no section of them
         self.sections = {section.heading: section for section in text.mistakes}  # by the mistake's name
         for section in text.mistakes:
             self.mistakes.append(self.written(section.heading, " ".join(section.paragraphs), section.changes))
@@ -185,8 +183,30 @@ class Task:
 
     def oracle(self, function: Callable) -> Callable:
         """Decorator: the reference answer as one function, where it is not given in steps; receives float64."""
-        self.oracle_function = function
+        self._oracle = function
         return function
+
+    @property
+    def follows_solution(self) -> bool:
+        """Whether its steps are those of the solution: unless others are registered, or an oracle without words for steps in the text."""
+        return bool(self.home and not self._steps and (not self._oracle or self._words is not None))
+
+    @cached_property
+    def steps_function(self) -> Callable[..., Generator[tuple, object, object]] | None:
+        """The reference computation, step by step; None where there is none."""
+        if not self.follows_solution:
+            return self._steps
+        try:
+            return derived_steps(self.source(), vars(self.home), self.arguments, self.results, self._words or {})
+        except CourseError as problem:
+            raise CourseError(f"{self.text}, `## Steps`: {problem}.") from None
+
+    @cached_property
+    def oracle_function(self) -> Callable:
+        """The reference answer: the oracle, else the steps, else a solution that has no steps."""
+        if self._oracle or self.steps_function:
+            return self._oracle or self.variant({})
+        return self.function_from(self.source(), "correct answer")
 
     def canonical(self, function: Callable[[Case, object], object]) -> Callable[[Case, object], object]:
         """Decorator: function(case, value) returns the canonical form of a value, where many values are correct.
@@ -221,14 +241,12 @@ class Task:
     def steps(
         self, function: Callable[..., Generator[tuple, object, object]]
     ) -> Callable[..., Generator[tuple, object, object]]:
-        """Decorator: the reference computation, which also explains wrong answers; a generator that receives the arguments in float64.
+        """Decorator: the reference computation in other steps than the solution's, to explain more wrong answers; receives float64.
 
-        It yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
+        It is a generator that yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
         operation, or of another one, and returns the answer. An oracle takes its place where it does not reach, as for NaN at padding.
         """
-        self.steps_function = function
-        if self.oracle_function is None:
-            self.oracle_function = self.variant({})
+        self._steps = function
         return function
 
     def mistake(self, name: str = "") -> Callable[[Callable], Callable]:
@@ -261,8 +279,12 @@ class Task:
         made = Mistake(name, sentence, changes=changes, make=lambda: self.function_from(self.source(made), name))
         return made
 
-    def source(self, mistake: Mistake, *others: Mistake) -> str:
-        """Return the solution as a mistake changes it, or several at once. Raises `CourseError` for a change that fits nowhere."""
+    def source(self, mistake: Mistake | None = None, *others: Mistake) -> str:
+        """Return the solution, or as a mistake changes it, or several at once. Raises `CourseError` for a change that fits nowhere."""
+        if mistake is None:
+            return packed_sources().get(self.id) or changed(
+                self._solution or solutions()[self.id], [], imports_of(self.id)
+            )
         changes = [change for each in (mistake, *others) for change in each.changes]
         held = packed_sources().get(f"{self.id}, {mistake.name}")
         try:

@@ -22,9 +22,13 @@ module, registered with `task.mistake()` under the same name.
 
 stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`. A change that is only an
 empty word, as after `no_zeros =`, is left out. Where the solution calls what does most of the work, `## Solution` may show, indented, a correct
-answer that writes it out: the changes are then made in that.
+answer that writes it out: the changes are then made in that. `## Steps` has words for steps of the solution (`derived_steps.py`), such as
+
+    hidden = the hidden layer
+    _ @ weight.T = the product with weight
 """
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +38,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.words import did_you_mean
 
-HINTS, SOLUTION = "Hints", "Solution"
+HINTS, SOLUTION, STEPS = "Hints", "Solution", "Steps"
 SHARED = re.compile(r"from (\w+): (\w+(?:, \w+)*)")
 INDENT = "    "
 
@@ -63,11 +67,15 @@ def sections(text: str) -> Iterator[Section]:
 
 @dataclass(frozen=True)
 class TaskText:
-    """What a task's Markdown file says; `mistakes` in their order, those of shared files among them; `solution` "" if it shows none."""
+    """What a task's Markdown file says; `mistakes` in their order, those of shared files among them; `solution` "" if it shows none.
+
+    `steps`: the words for steps, by variable or expression; None if there is no such section.
+    """
 
     hints: tuple[str, ...]
     mistakes: tuple[Section, ...]
     solution: str
+    steps: dict[str, str] | None = None
 
 
 def read_task_text(path: Path, shared: Path) -> TaskText:
@@ -81,12 +89,14 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
     """
     if not path.is_file():
         raise CourseError(f"{path} is missing: it says what hints and mistakes the task beside it has.")
-    hints, mistakes, solution = (), [], ""
+    hints, mistakes, solution, steps = (), [], "", None
     for section in sections(path.read_text(encoding="utf-8")):
         if section.heading == HINTS:
             hints = section.paragraphs
         elif section.heading == SOLUTION:
             solution = "\n".join(section.changes)
+        elif section.heading == STEPS:
+            steps = dict(_expression_and_words(path, section, line) for line in section.changes)
         elif match := SHARED.fullmatch(section.heading):
             mistakes += _from_shared(path, section, shared / f"{match[1]}.md", match[2].split(", "))
         else:
@@ -96,7 +106,16 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
             raise CourseError(f"{path}, line {section.line}: there are two mistakes named {section.heading}.")
         if not section.paragraphs:
             raise CourseError(f"{path}, line {section.line}: what is a learner told who makes this mistake?")
-    return TaskText(hints, tuple(mistakes), solution)
+    return TaskText(hints, tuple(mistakes), solution, steps)
+
+
+def _expression_and_words(path, section, line):
+    expression, _, words = line.rpartition(" = ")
+    try:
+        ast.parse(expression, mode="eval")
+    except SyntaxError:
+        raise CourseError(f"{path}, line {section.line}: `{line}` is not `variable or expression = words`.") from None
+    return expression, words
 
 
 def _from_shared(path, section, file, names):

@@ -1,7 +1,5 @@
 """Task 01.sentiment: logistic regression on the sums."""
 
-from operator import add, matmul
-
 import torch
 
 from course_utils.base.words import count
@@ -32,11 +30,3 @@ def _(draw):
     )
     far = (torch.tensor([[1e4], [-1e4], [0.0]]), torch.ones(1), torch.tensor(0.0))
     yield Case("scores of ±10,000", far, True, hazard=True)
-
-
-@task.steps
-def _(sums, weight, bias):
-    product = yield "the product of sums and weight", matmul, sums, weight
-    scores = yield "the product plus the bias", add, product, bias
-    probability = yield "the probabilities", torch.sigmoid, scores
-    return probability

@@ -1,7 +1,5 @@
 """Task 01.word_polarity: the cosine between each word and the direction of sentiment."""
 
-from operator import matmul, mul, truediv
-
 import torch
 from torch.nn.functional import normalize
 
@@ -45,15 +43,3 @@ def _(draw):
 @task.property
 def nothing_is_added_to_the_lengths(case, value):
     return cosines_reach_far_enough(value, task.oracle_function(*(argument.double() for argument in case.args)))
-
-
-@task.steps
-def _(word_vectors, weight):
-    lengths_of_words = yield "the lengths of the words", lambda words: words.norm(dim=1), word_vectors
-    length_of_weight = yield "the length of weight", torch.norm, weight
-    lengths = yield "the product of the lengths", mul, lengths_of_words, length_of_weight
-    product = yield "the product of words and weight", matmul, word_vectors, weight
-    quotient = yield "the product divided by the lengths", truediv, product, lengths
-    zeros = lambda quotient, lengths: quotient.masked_fill(lengths == 0, 0.0)  # noqa: E731
-    polarity = yield "the quotient or 0", zeros, quotient, lengths
-    return polarity

@@ -1,7 +1,5 @@
 """Task 02.error_at_score: what the backward pass sends to each score."""
 
-from operator import matmul, mul, sub
-
 import torch
 
 from course_utils.base.words import count
@@ -42,13 +40,3 @@ def _(draw):
     yield Case("one word gets all the weight", (one, draw.numbers(2, 2, 3), draw.numbers(2, 3)), edge=True)
     single = (torch.ones(2, 1), draw.numbers(2, 1, 1), draw.numbers(2, 1) + 0.25)
     yield Case("sentences of one word, width 1", single, edge=True)
-
-
-@task.steps
-def _(weights, words, error):
-    context = yield "the context", matmul, weights[:, None], words
-    apart = yield "the differences", sub, words, context
-    along = yield "the products with the error", mul, apart, error[:, None]
-    total = yield "the sum over the features", lambda along: along.sum(-1), along
-    score_errors = yield "the product with the weights", mul, weights, total
-    return score_errors

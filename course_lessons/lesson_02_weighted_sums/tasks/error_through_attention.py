@@ -1,7 +1,5 @@
 """Task 02.error_through_attention: what the backward pass sends to each word."""
 
-from operator import mul
-
 import torch
 
 from course_utils.base.words import count
@@ -30,9 +28,3 @@ def _(draw):
     one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
     yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)
-
-
-@task.steps
-def _(weights, error):
-    word_errors = yield "the product of weights and error", mul, weights[..., None], error[:, None]
-    return word_errors

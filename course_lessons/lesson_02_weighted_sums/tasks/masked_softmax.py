@@ -61,11 +61,3 @@ def _(draw):
         (low, torch.tensor([[True, True, False, False], [True, True, False, True]])),
         edge=True,
     )
-
-
-@task.steps
-def _(scores, mask):
-    masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    weights = yield "the softmax", lambda masked: masked.softmax(-1), masked
-    kept = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
-    return kept

@@ -1,7 +1,5 @@
 """Task 02.mlp_scores: fixed attention: a small network for each word."""
 
-from operator import add, matmul
-
 import torch
 
 from course_utils.base.words import count
@@ -31,12 +29,3 @@ def _(draw):
     yield Case("S, D and H all 3", square, edge=True)
     far = torch.tensor([[[1e3, 0.0], [-1e3, 1.0]]])
     yield Case("large numbers", (far, torch.ones(2, 2), draw.numbers(2), draw.numbers(2) + 0.25), True, hazard=True)
-
-
-@task.steps
-def _(words, weight, bias, theta):
-    product = yield "the product of words and weight", matmul, words, weight.mT
-    layer = yield "the product plus the bias", add, product, bias
-    hidden = yield "the hidden layer", torch.sigmoid, layer
-    scores = yield "the scores", matmul, hidden, theta
-    return scores

@@ -1,7 +1,5 @@
 """Task 02.several_attentions: fixed attention with several θs, concatenated."""
 
-from operator import matmul
-
 import torch
 
 from course_utils.base.words import count
@@ -44,15 +42,3 @@ def _(draw):
     for far in ((-100.0, -150.0, 100.0), (-299.0, -300.0, 300.0)):
         args = (torch.tensor(far)[None, :, None], torch.tensor([[100.0], [-100.0]]), kept)
         yield Case(f"very large scores, near ±{far[2] * 100:,.0f}", args, edge=True)
-
-
-@task.steps
-def _(words, thetas, mask):
-    scores = yield "the scores", matmul, thetas, words.mT
-    mask = mask[:, None]
-    masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    weights = yield "the softmax", lambda masked: masked.softmax(-1), masked
-    weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
-    contexts = yield "the products of weights and words", matmul, weights, words
-    laid_out = yield "the concatenated contexts", lambda contexts: contexts.flatten(1), contexts
-    return laid_out

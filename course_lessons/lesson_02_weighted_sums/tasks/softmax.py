@@ -1,7 +1,5 @@
 """Task 02.softmax: softmax with a temperature."""
 
-from operator import sub, truediv
-
 import torch
 
 from course_lessons.shared.weight_properties import no_weight_is_negative, rows_sum_to_one
@@ -42,17 +40,6 @@ def _(draw):
     yield Case("very large scores, near ±10,000", (far,), edge=True)
     yield Case("scores of ±10,000, temperature 1,000", (far, 1000.0), edge=True)
     yield Case("a single score", (torch.tensor([[3.0], [-1.0]]),), edge=True)
-
-
-@task.steps
-def _(scores, temperature=1.0):
-    z = yield "the scores divided by the temperature", truediv, scores, temperature
-    largest = yield "the largest of each row", lambda z: z.amax(-1, keepdim=True), z
-    shifted = yield "the scores minus the largest", sub, z, largest
-    e = yield "the exponentials", torch.exp, shifted
-    total = yield "the total of each row", lambda e: e.sum(-1, keepdim=True), e
-    weights = yield "the quotients", truediv, e, total
-    return weights
 
 
 def guessed_axis(z):

@@ -1,7 +1,5 @@
 """Task 03.attention: attention as f(Q, K, V)."""
 
-from operator import matmul
-
 import torch
 
 from course_lessons.shared.partial_credit import EDGE
@@ -77,18 +75,6 @@ def _(draw):
         inputs = torch.tensor([[[100.0], [-100.0]]]), torch.tensor(far)[None, :, None], torch.eye(3)[None]
         yield Case(f"very large scores, near ±{far[2] * 100:,.0f}", (*inputs, kept.expand(1, 2, 3).clone()), edge=True)
     yield Case("a gradient, with a query that may attend to nothing", with_an_empty_row, True, hazard=True)
-
-
-@task.steps
-def _(query, key, value, mask=None):
-    scores = yield "the scores", matmul, query, key.mT
-    if mask is not None:
-        scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
-    if mask is not None:
-        weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
-    context = yield "the product of weights and value", matmul, weights, value
-    return context, weights
 
 
 def exponentials(scores, mask):

@@ -1,7 +1,5 @@
 """Task 03.causal_mask: no look into the future."""
 
-import torch
-
 from course_utils.checks.task import Case, Task
 
 task = Task(
@@ -21,10 +19,3 @@ def _(draw):
         size = int(draw.whole(low, high))
         yield Case(f"size {size}", (size,))
     yield Case("size 1", (1,), edge=True)
-
-
-@task.steps
-def _(size):
-    square = yield "the square matrix of True", torch.Tensor.bool, torch.ones(size, size)
-    mask = yield "the lower triangle", torch.tril, square
-    return mask

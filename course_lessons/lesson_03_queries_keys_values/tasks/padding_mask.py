@@ -1,7 +1,5 @@
 """Task 03.padding_mask: True at words, False at padding."""
 
-from operator import lt
-
 import torch
 
 from course_utils.base.words import count
@@ -29,9 +27,3 @@ def _(draw):
     yield Case("a length of 0", (torch.tensor([2, 0, 3]), 3), edge=True)
     yield Case("a single position", (torch.tensor([1, 0]), 1), edge=True)
     yield Case("as many sentences as positions", (torch.tensor([3, 1, 2]), 3), edge=True)
-
-
-@task.steps
-def _(lengths, size):
-    mask = yield "the comparison of positions with lengths", lt, torch.arange(size), lengths[:, None]
-    return mask

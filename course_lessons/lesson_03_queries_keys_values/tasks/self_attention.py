@@ -1,7 +1,5 @@
 """Task 03.self_attention: one sentence asks, answers and is summed, by three learned projections."""
 
-from operator import matmul
-
 import torch
 
 from course_lessons.shared.partial_credit import EDGE
@@ -53,18 +51,3 @@ def _(draw):
     x, *weights = _inputs(draw, 2, 3, 2, 2, 2)
     yield Case("scores in the hundreds", (10 * x + 1, *weights, None), edge=True)
     yield Case("a gradient, with a word that may attend to nothing", with_an_empty_row, True, hazard=True)
-
-
-@task.steps
-def _(x, weight_q, weight_k, weight_v, mask=None):
-    query = yield "the queries", matmul, x, weight_q
-    key = yield "the keys", matmul, x, weight_k
-    value = yield "the values", matmul, x, weight_v
-    scores = yield "the scores", matmul, query, key.mT
-    if mask is not None:
-        scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
-    if mask is not None:
-        weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
-    context = yield "the product of weights and value", matmul, weights, value
-    return context, weights

@@ -1,9 +1,5 @@
 """Task 04.content_based: the cosine of the angle."""
 
-from operator import matmul
-
-from torch.nn.functional import normalize
-
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task
 from course_lessons.shared.weight_properties import cosines_reach_far_enough
 
@@ -17,14 +13,6 @@ task = score_task(
     importance=3,
     minutes=5,
 )
-
-
-@task.steps
-def _(state, hidden):
-    unit_state = yield "state at length 1", lambda state: normalize(state, dim=-1), state
-    unit_hidden = yield "hidden at length 1", lambda hidden: normalize(hidden, dim=-1), hidden
-    scores = yield "the product of the two", matmul, unit_state, unit_hidden.mT
-    return scores
 
 
 @task.property

@@ -1,7 +1,5 @@
 """Task 04.dot: the dot-product score."""
 
-from operator import matmul
-
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task
 
 task = score_task(
@@ -13,9 +11,3 @@ task = score_task(
     importance=5,
     minutes=5,
 )
-
-
-@task.steps
-def _(state, hidden):
-    scores = yield "the product of state and hidden", matmul, state, hidden.mT
-    return scores

@@ -1,7 +1,5 @@
 """Task 05.last_state: the state after the last word of each sentence, in a padded batch."""
 
-from operator import sub
-
 import torch
 
 from course_lessons.shared.padding import lengths_below, with_garbage, words_first
@@ -62,14 +60,6 @@ def _(draw):
     behind = with_garbage(draw.numbers(3, 5, 7), mask)
     yield Case("NaN and infinity after the words", (behind, mask), True, hazard=True)
     yield Case("numbers of 1e30", (1e30 * draw.numbers(3, 5, 7), mask), hazard=True)
-
-
-@task.steps
-def _(states, mask):
-    lengths = yield "the lengths", lambda mask: mask.sum(1), mask
-    last = yield "the positions of the last words", sub, lengths, 1
-    states = yield "the states at these positions", _at, states, last
-    return states
 
 
 def _at(states, places):

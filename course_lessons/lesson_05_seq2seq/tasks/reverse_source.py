@@ -1,7 +1,5 @@
 """Task 05.reverse_source: each sentence backwards, while padding stays after it."""
 
-from operator import sub
-
 import torch
 
 from course_lessons.shared.padding import lengths_below, words_first
@@ -68,15 +66,3 @@ def _(draw):
     odd = _ids(draw, 2, 5)
     odd[:, 3], odd[:, 4] = -100, 2**40 + 1
     yield Case("padding of -100 and of 2⁴⁰ + 1", (odd, words_first(torch.tensor([3, 2]), 5)), edge=True)
-
-
-@task.steps
-def _(source, mask):
-    own = torch.arange(source.shape[1]).expand_as(source)
-    lengths = yield "the lengths", lambda mask: mask.sum(1, keepdim=True), mask
-    left = yield "the positions from the end", sub, lengths, own
-    mirrored = yield "the mirrored positions", sub, left, 1
-    stay = lambda mirrored, own: torch.where(mirrored < 0, own, mirrored)  # noqa: E731
-    places = yield "the positions to read from", stay, mirrored, own
-    read = yield "the words read there", lambda source, places: source.gather(1, places), source, places
-    return read

@@ -1,9 +1,5 @@
 """Task 05.rnn_step: one step of a recurrent network."""
 
-from operator import add, matmul
-
-import torch
-
 from course_lessons.lesson_05_seq2seq.tasks._cells import cell_cases
 from course_lessons.shared.partial_credit import EDGE
 from course_utils.checks.task import Task
@@ -26,13 +22,3 @@ def _inputs(draw, B, E, D):
 
 
 cell_cases(task, _inputs)
-
-
-@task.steps
-def _(x, state, weight_x, weight_s, bias):
-    product_x = yield "the product of x and weight_x", matmul, x, weight_x.mT
-    product_s = yield "the product of state and weight_s", matmul, state, weight_s.mT
-    both = yield "the sum of the two products", add, product_x, product_s
-    z = yield "the sum with the bias", add, both, bias
-    next_state = yield "the tanh", torch.tanh, z
-    return next_state

@@ -59,19 +59,3 @@ def _(draw):
     yield Case("weights that are equal", (words, level, source), edge=True)
     yield Case("one unknown word from one", ([UNKNOWN], torch.ones(1, 1), ["Ada"]), edge=True)
     yield Case("200 words from 17", _drawn(draw, 200, 17, 30), edge=True)
-
-
-@task.steps
-def _(words, weights, source):
-    positions = yield "the positions of the largest weights", lambda weights: weights.argmax(1).tolist(), weights
-    translation = yield (
-        "the translation",
-        lambda words, positions: _replaced(words, positions, source),
-        words,
-        positions,
-    )
-    return translation
-
-
-def _replaced(words, positions, source):
-    return [source[s] if word == UNKNOWN else word for word, s in zip(words, positions, strict=True)]

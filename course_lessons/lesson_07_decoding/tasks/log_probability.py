@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
+from course_lessons.shared.log_softmax import find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
 from course_utils.checks.task import Case, Task, sizes
@@ -58,14 +58,6 @@ def _(draw):
     far = torch.stack([draw.distinct(5, -2, 3) * 5e3 for _ in range(3)])
     far[0] = torch.tensor([-1e4, 1e4, 5e3, 0.0, -5e3])
     yield Case("logits of ±10,000", (far, torch.tensor([0, 4, int(far[2].argmax())])), True, hazard=True)
-
-
-@task.steps
-def _(logits, target):
-    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
-    of_target = yield "the log probabilities of the target", _taken, log_p, target
-    total = yield "the sum of the log probabilities", torch.sum, of_target
-    return total
 
 
 def _taken(numbers, target):

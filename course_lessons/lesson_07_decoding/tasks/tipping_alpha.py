@@ -1,8 +1,5 @@
 """Task 07.tipping_alpha: from which length penalty on a longer translation wins."""
 
-from math import log
-from operator import truediv
-
 from course_utils.checks.task import Case, Task
 
 task = Task(
@@ -66,14 +63,3 @@ def _(draw):
     yield Case(f"{m} and {n} tokens, equally probable", (a, m, a, n), edge=True)
     yield Case("one token against 200", (-number(2, 4), 1, -number(60, 90), 200), edge=True)
     yield Case("one token more", (-number(2, 4), 9, -number(5, 7), 10), edge=True)
-
-
-@task.steps
-def _(short_log_p, short_length, long_log_p, long_length):
-    ratio = yield "the ratio of the log probabilities", truediv, long_log_p, short_log_p
-    lengths = yield "the ratio of the lengths", lambda n, m: (5 + n) / (5 + m), long_length, short_length
-    lead = yield "the first logarithm", log, ratio
-    gain = yield "the second logarithm", log, lengths
-    quotient = yield "the quotient of the logarithms", truediv, lead, gain
-    alpha = yield "the quotient, at least 0", lambda quotient: max(0.0, quotient), quotient
-    return alpha

@@ -1,7 +1,5 @@
 """Task 08.hard_attention: one position of each row, picked by its weight, and the logarithm of its probability."""
 
-from operator import le
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -118,19 +116,6 @@ def _(draw):
     middle = (many.cumsum(1) - many / 2).gather(1, at)[:, 0]
     yield Case("200 positions", (many.float(), draw.numbers(2, 200, 3), middle.float()), True, edge=True)
     yield Case("values of 1e30", (_weights(draw, 3, 5), 1e30 * draw.numbers(3, 5, 7), _between(draw, 3)), hazard=True)
-
-
-@task.steps
-def _(weights, values, uniform):
-    cumulative = yield "the cumulative weights", lambda weights: weights.cumsum(1), weights
-    passed = yield "which positions are passed", le, cumulative, uniform[:, None]
-    n_passed = yield "the number of passed positions", lambda passed: passed.sum(1), passed
-    last = yield "the last position with weight", lambda weights: (weights > 0).long().cumsum(1).argmax(1), weights
-    place = yield "the position", torch.minimum, n_passed, last
-    picked = yield "the picked value", _at, values, place
-    weight = yield "the picked weight", _at, weights, place
-    log_p = yield "the log probability picked", torch.log, weight
-    return picked, log_p
 
 
 def _at(numbers, place):

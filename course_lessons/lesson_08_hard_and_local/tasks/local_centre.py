@@ -1,7 +1,5 @@
 """Task 08.local_centre: where in the source local attention looks."""
 
-from operator import matmul, mul
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -53,13 +51,3 @@ def _(draw):
     large = (far, 100 * torch.eye(2), torch.tensor([5e3, 5e3]), torch.tensor([4, 9, 6]))
     yield Case("very large scores, near ±10,000", large, True, hazard=True)
     yield Case("200 sentences", _inputs(draw, 200, 3, 5), True, edge=True)
-
-
-@task.steps
-def _(state, weight, v, length):
-    product = yield "the product of state and weight", matmul, state, weight.mT
-    hidden = yield "the hidden layer", torch.tanh, product
-    score = yield "the score", matmul, hidden, v
-    share = yield "the share", torch.sigmoid, score
-    centre = yield "the centre", mul, share, length
-    return centre

@@ -1,7 +1,5 @@
 """Task 08.local_weights: weights in a window around a centre, falling off like a Gaussian."""
 
-from operator import mul, sub
-
 import torch
 
 from course_lessons.shared.padding import words_first
@@ -127,20 +125,3 @@ def _(draw):
     long = words_first(torch.tensor([200, 127]), 200)
     centre = torch.tensor([101.3, 64.8])
     yield Case("200 positions", (draw.numbers(2, 200), centre, 10, long), True, edge=True)
-
-
-@task.steps
-def _(scores, centre, window, mask):
-    distance = yield "the distances", sub, torch.arange(scores.shape[1]), centre[:, None]
-    far = yield "the absolute distances", torch.abs, distance
-    near = yield "the positions within reach", lambda far, window: mask & (far <= window), far, window
-    masked = yield "the masked scores", lambda scores, near: scores.masked_fill(~near, -torch.inf), scores, near
-    softmax = yield "the softmax", lambda masked: masked.softmax(-1), masked
-    shares = yield "the shares", lambda softmax, near: softmax.masked_fill(~near, 0.0), softmax, near
-    sigma = yield "sigma", lambda window: window / 2, window
-    scaled = yield "the scaled distances", lambda distance, sigma: distance / sigma, distance, sigma
-    squared = yield "the squared distances", torch.square, scaled
-    exponent = yield "the exponent", mul, squared, -0.5
-    gaussian = yield "the Gaussian", torch.exp, exponent
-    weights = yield "the weights", mul, shares, gaussian
-    return weights

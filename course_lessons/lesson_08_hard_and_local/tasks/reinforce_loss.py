@@ -1,7 +1,5 @@
 """Task 08.reinforce_loss: the loss whose gradient makes picks with a good reward more probable."""
 
-from operator import mul, sub
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -58,16 +56,6 @@ def _(draw):
     improbable = torch.tensor([-1e4, -5e3, -0.5])[draw.distinct(3, 0, 3)]
     yield Case("log probabilities of -10,000", (improbable, *_inputs(draw, 3)[1:]), True, hazard=True)
     yield Case("200 picks", _inputs(draw, 200), True, edge=True)
-
-
-@task.steps
-def _(log_probability, reward, baseline):
-    difference = yield "the difference of reward and baseline", sub, reward, baseline
-    advantage = yield "the advantage", torch.detach, difference
-    products = yield "the products with the log probability", mul, advantage, log_probability
-    mean = yield "the mean of the products", torch.mean, products
-    loss = yield "minus the mean", torch.neg, mean
-    return loss
 
 
 def normalised(difference):

@@ -1,8 +1,5 @@
 """Task 09.restricted_self_attention: each position looks at its neighbourhood, and hubs see all and are seen by all."""
 
-from math import sqrt
-from operator import le, matmul, or_, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -66,23 +63,6 @@ def _(draw):
     key, none = torch.tensor([[[-100.0], [-100.5], [100.0], [-99.0]]]), torch.zeros(1, 4, dtype=torch.bool)
     far = (100 * torch.ones(1, 4, 1), key, draw.numbers(1, 4, 2) + 0.25, 1, none)
     yield Case("very large scores, near ±10,000", far, hazard=True)
-
-
-@task.steps
-def _(query, key, value, radius, hub):
-    products = yield "the products of query and key", matmul, query, key.mT
-    root = yield "√D", sqrt, query.shape[-1]
-    scores = yield "the scores", truediv, products, root
-    position = torch.arange(query.shape[1])
-    ahead = yield "how far to the right", lambda at: at - at[:, None], position
-    distance = yield "the distances", torch.abs, ahead
-    near = yield "the positions in reach", le, distance, radius
-    of_hubs = yield "what the hubs open", lambda hub: hub[:, :, None] | hub[:, None, :], hub
-    seen = yield "what is seen", or_, near, of_hubs
-    masked = yield "the masked scores", lambda scores, seen: scores.masked_fill(~seen, -torch.inf), scores, seen
-    weights = yield "the weights", lambda masked: masked.softmax(-1), masked
-    context = yield "the product of weights and value", matmul, weights, value
-    return context
 
 
 def softmax_with_zeros(scores, radius):

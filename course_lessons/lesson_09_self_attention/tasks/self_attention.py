@@ -1,8 +1,5 @@
 """Task 09.self_attention: each word of a sentence looks at all of its words, through three projections and with scaled scores."""
 
-from math import sqrt
-from operator import matmul, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -97,23 +94,3 @@ def _(draw):
     far = torch.tensor([[False, True, True], [True, True, False], [False, True, True]]).repeat(2, 1, 1)
     one = torch.ones(1, 1)
     yield Case("very large scores, near ±10,000", (x, one, one, draw.numbers(1, 2) / 50 + 0.0525, far), hazard=True)
-
-
-@task.steps
-def _(x, weight_q, weight_k, weight_v, mask=None):
-    if mask is not None:
-        empty = lambda x, mask: x.masked_fill((~(mask.any(1) | mask.any(2)))[..., None], 0.0)  # noqa: E731
-        x = yield "the words without padding", empty, x, mask
-    query = yield "the queries", matmul, x, weight_q
-    key = yield "the keys", matmul, x, weight_k
-    value = yield "the values", matmul, x, weight_v
-    products = yield "the products of queries and keys", matmul, query, key.mT
-    root = yield "√d", sqrt, query.shape[-1]
-    scores = yield "the scores", truediv, products, root
-    if mask is not None:
-        scores = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
-    if mask is not None:
-        weights = yield "the weights with zeros", lambda w, mask: w.masked_fill(~mask, 0.0), weights, mask
-    context = yield "the product of weights and value", matmul, weights, value
-    return context

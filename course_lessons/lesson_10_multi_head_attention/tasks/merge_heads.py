@@ -28,16 +28,3 @@ def _(draw):
     yield Case("heads of width 1", _inputs(draw, 2, 5, 3, 1), True, edge=True)
     yield Case("a single word", _inputs(draw, 1, 2, 1, 3), edge=True)
     yield Case("200 words", _inputs(draw, 2, 3, 200, 2), edge=True)
-
-
-@task.steps
-def _(x, out_weight):
-    columns = yield (
-        "the columns of each head",
-        lambda out_weight, x: out_weight.unflatten(1, (x.shape[1], -1)),
-        out_weight,
-        x,
-    )
-    turned = yield "the columns by head", lambda columns: columns.permute(1, 2, 0), columns
-    shares = yield "the products of parts and columns", lambda x, turned: x @ turned, x, turned
-    return shares

@@ -30,10 +30,3 @@ def _(draw):
     yield Case("heads of width 1", (_words(draw, 2, 3, 15), 5), True, edge=True)
     yield Case("a single word", (_words(draw, 1, 1, 18), 2), edge=True)
     yield Case("200 words", (draw.numbers(2, 200, 18), 3), edge=True)
-
-
-@task.steps
-def _(qkv, heads):
-    parts = yield "the vectors cut into parts", lambda qkv, heads: qkv.unflatten(2, (heads, 3, -1)), qkv, heads
-    split = yield "the parts with their axes moved", lambda parts: parts.permute(3, 0, 2, 1, 4), parts
-    return split

@@ -1,7 +1,6 @@
 """Task 11.shift_matrix: the query's matrix of a head that looks so many words back, whatever the words are."""
 
 from math import cos, sin
-from operator import mul
 
 import torch
 
@@ -106,27 +105,8 @@ def _blocks(first, second):
     return torch.block_diag(*torch.stack([first, second], -2)).float() if len(first) else torch.zeros(0, 0)
 
 
-def _beside(left, right):
-    return torch.stack([left, right], -1)
-
-
 def _below_zeros(words, matrix):
     return torch.cat([torch.zeros(words, *matrix.shape[1:]), matrix])
-
-
-@task.steps
-def _(words, width, back, peak):
-    of_pairs = yield "the frequencies", frequencies, width
-    angles = yield "the angles", mul, back, of_pairs
-    sines = yield "the sines", torch.sin, angles
-    cosines = yield "the cosines", torch.cos, angles
-    first = yield "the first rows of the blocks", _beside, cosines, sines
-    minus = yield "the negative sines", torch.neg, sines
-    second = yield "the second rows of the blocks", _beside, minus, cosines
-    matrix = yield "the blocks along the diagonal", _blocks, first, second
-    scaled = yield "the blocks with their size", mul, matrix, peak / (width / 2)
-    whole = yield "the matrix below zeros", _below_zeros, words, scaled
-    return whole
 
 
 @task.mistake()

@@ -1,11 +1,9 @@
 """Task 11.sinusoidal_positions: a vector of sines and cosines for each time, whose hands have periods from the shortest to the longest."""
 
 from math import cos, pi, sin
-from operator import mul, truediv
 
 import torch
 
-from course_lessons.lesson_11_positions.tasks._angles import interleaved
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
 from course_utils.base.words import count
 from course_utils.checks.task import Case, Task
@@ -83,22 +81,3 @@ def _(times, width, shortest, longest):
         turns = [time / (shortest * factor**i) for i in range(width // 2)]
         rows.append([function(2 * pi * each) for each in turns for function in (sin, cos)])
     return torch.tensor(rows, dtype=torch.float64)
-
-
-@task.steps
-def _(times, width, shortest, longest):
-    hands = yield "the hands", lambda width: torch.arange(width // 2).double(), width
-    exponents = yield "the exponents", truediv, hands, width // 2 - 1
-    longer = yield "how many times as long", pow, torch.tensor(longest / shortest).double(), exponents
-    periods = yield "the periods", mul, shortest, longer
-    turns = yield "the turns", lambda times, periods: times.double()[:, None] / periods, times, periods
-    angles = yield "the angles", mul, turns, 2 * pi
-    sines = yield "the sines", torch.sin, angles
-    cosines = yield "the cosines", torch.cos, angles
-    table = yield (
-        "sines and cosines, interleaved",
-        lambda sines, cosines: interleaved(sines, cosines).float(),
-        sines,
-        cosines,
-    )
-    return table

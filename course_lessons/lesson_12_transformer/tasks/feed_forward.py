@@ -1,7 +1,5 @@
 """Task 12.feed_forward: two layers with a ReLU between them, for each word by itself."""
 
-from operator import add, matmul
-
 import torch
 
 from course_utils.base.words import count
@@ -55,15 +53,3 @@ def _(draw):
     x, *rest = _inputs(draw, 2, 3, 5, 7)
     yield Case("numbers near 10,000", (10_000 * x, *rest), True, hazard=True)
     yield Case("200 words", _inputs(draw, 1, 200, 3, 5), edge=True)
-
-
-@task.steps
-def _(x, weight_1, bias_1, weight_2, bias_2):
-    turned = yield "weight_1 transposed", lambda weight: weight.mT, weight_1
-    product = yield "the product with weight_1", matmul, x, turned
-    before = yield "the numbers before the ReLU", add, product, bias_1
-    hidden = yield "the hidden layer", torch.relu, before
-    turned = yield "weight_2 transposed", lambda weight: weight.mT, weight_2
-    product = yield "the product with weight_2", matmul, hidden, turned
-    y = yield "the product plus bias_2", add, product, bias_2
-    return y

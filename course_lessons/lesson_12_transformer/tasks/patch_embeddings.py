@@ -1,7 +1,5 @@
 """Task 12.patch_embeddings: an image as a sentence of patches, which an encoder can read (Dosovitskiy et al. 2021, equation 1)."""
 
-import torch
-
 from course_utils.base.words import count
 from course_utils.checks.task import Case, Task, sizes
 
@@ -31,28 +29,3 @@ def _(draw):
     ):
         images, weight = draw.numbers(2, C, R * P, Q * P), draw.numbers(5, C, P, P)
         yield Case(name, (images, weight, draw.numbers(5), draw.numbers(5), draw.numbers(1 + R * Q, 5)), edge=True)
-
-
-def _cut(images, weight):
-    """Return patches B×R×Q×C×P×P."""
-    P = weight.shape[-1]
-    B, C, Y, X = images.shape
-    return images.reshape(B, C, Y // P, P, X // P, P).permute(0, 2, 4, 1, 3, 5)
-
-
-def _projected(patches, weight):
-    return patches.flatten(1, 2).flatten(2) @ weight.flatten(1).mT
-
-
-def _joined(vectors, summary):
-    return torch.cat([summary.expand(len(vectors), 1, -1), vectors], 1)
-
-
-@task.steps
-def _(images, weight, bias, summary, positions):
-    patches = yield "the cut image", _cut, images, weight
-    products = yield "the patches times the weight", _projected, patches, weight
-    vectors = yield "the products plus the bias", torch.add, products, bias
-    joined = yield "the summary vector in front", _joined, vectors, summary
-    placed = yield "the sum with the positions", torch.add, joined, positions
-    return placed

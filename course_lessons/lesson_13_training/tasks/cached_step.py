@@ -1,11 +1,7 @@
 """Task 13.cached_step: the newest word attends to itself and to the words before it, whose keys and values are kept."""
 
-from math import sqrt
-from operator import truediv
-
 import torch
 
-from course_lessons.shared.head_projections import joining, projecting
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
 from course_utils.checks.task import Case, Task
@@ -79,24 +75,3 @@ def _(draw):
     far = torch.stack([draw.distinct(3, -2, 3) for _ in range(8)]).reshape(2, 2, 2, 3).mT * 1e4 + keys
     yield Case("keys near ±10,000", (x, far, values, *rest), hazard=True)
     yield Case("float64 numbers", _inputs(draw, 2, 3, 2, 3, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(x, keys, values, in_weight, in_bias, out_weight, out_bias):
-    H, parts = keys.shape[1], []
-    for place, name in enumerate(("query", "key", "value")):
-        part = yield from projecting(name, place, x, in_weight, in_bias, H)
-        parts.append(part)
-    query, key, value = parts
-    keys = yield "all keys", _behind, keys, key
-    values = yield "all values", _behind, values, value
-    products = yield "the dot products", lambda q, k: q @ k.mT, query, keys
-    root = yield "√d", sqrt, query.shape[-1]
-    scores = yield "the scores", truediv, products, root
-    weights = yield "the softmax", lambda scores: scores.softmax(-1), scores
-    output = yield from joining(weights, values, out_weight, out_bias)
-    return output, keys, values
-
-
-def _behind(kept, new):
-    return torch.cat([kept, new], 2)

@@ -1,7 +1,6 @@
 """Task 13.learning_rate: the rate of each step, which rises during a warm-up and falls afterwards, in two straight lines."""
 
 import math
-from operator import mul, truediv
 
 from course_utils.checks.task import Case, Task
 
@@ -52,17 +51,6 @@ def _(draw):
 
 LEFT, FALL = "the steps that are left", "the steps of the fall"
 RISING, FALLING, LOWER, RATE = "the rising line", "the falling line", "the lower of the two lines", "the rate"
-
-
-@task.steps
-def _(step, steps, warmup, highest):
-    rising = yield RISING, truediv, step, warmup
-    left = yield LEFT, lambda steps, step: steps + 1 - step, steps, step
-    fall = yield FALL, lambda steps, warmup: steps + 1 - warmup, steps, warmup
-    falling = yield FALLING, truediv, left, fall
-    lower = yield LOWER, min, rising, falling
-    rate = yield RATE, mul, highest, lower
-    return rate
 
 
 def along_a_cosine(share):

@@ -1,7 +1,5 @@
 """Task 13.paired_difference: what a change gains, read from runs that share their seeds, and whether that says anything."""
 
-from operator import truediv
-
 from course_utils.checks.task import Case, Task
 
 task = Task(
@@ -75,15 +73,6 @@ def the_verdict_fits_the_differences(case, value):
     if least * most <= 0:
         return f"The differences here lie between {least:g} and {most:g}, so they are neither all above 0 nor all below 0: the verdict is 0."
     return f"The number of differences here is {n}. By chance, that many signs agree in 2 of {2**n} cases, which is more often than one time in 16: the verdict is 0."
-
-
-@task.steps
-def _(plain, changed):
-    differences = yield "the difference of each seed", _differences, plain, changed
-    total = yield "the sum of the differences", sum, differences
-    mean = yield "the mean of the differences", truediv, total, len(differences)
-    verdict = yield "the verdict", _verdict, differences
-    return mean, verdict
 
 
 def _differences(plain, changed):

@@ -1,7 +1,5 @@
 """Task 13.token_batches: sentences of like length put into batches that hold so many tokens at most, with their padding."""
 
-from operator import gt
-
 from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_utils.checks.task import Case, Task
 
@@ -81,23 +79,6 @@ def _(draw):
     yield Case("200 sentences", (draw.whole(1, 60, 200).tolist(), 250), edge=True)
     yield Case("a sentence above the limit", ([3, 11, 4], 10), edge=True, raises="ValueError")
     yield Case("a single sentence, above the limit", ([7], 6), edge=True, raises="ValueError")
-
-
-@task.steps
-def _(lengths, limit):
-    yield "the search for long sentences", _refuse, lengths, limit
-    order = yield "the sorted sentences", _sorted, lengths
-    batches, batch = [], []
-    for i in order:
-        together = [lengths[j] for j in [*batch, i]]
-        tokens = yield "the tokens of a batch", lambda those: len(those) * max(those), together
-        closed = yield "the comparison with the limit", gt, tokens, limit
-        if batch and closed:
-            batches.append(batch)
-            batch = yield "the new batch", lambda i: [i], i
-        else:
-            batch = [*batch, i]
-    return [*batches, batch] if batch else batches
 
 
 def _refuse(lengths, limit):

@@ -1,7 +1,5 @@
 """Task 14.bright_cell: the location of a bright cell, where the next look should go."""
 
-from operator import add, mul, sub, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
@@ -37,15 +35,3 @@ def _(draw):
     yield Case("a look at the middle of a pixel", _inside(draw, 1, 32, second, 7 - first, beyond=0.5))
     location = torch.tensor([0.96, -0.98])  # the upper right corner of the picture, in which a part of the cell lies
     yield Case("a cell whose middle lies outside the picture", (location, 3, 4, 3, 100), edge=True)
-
-
-@task.steps
-def _(location, row, column, k, side):
-    middle = yield "the middle of the cell", add, torch.tensor([column, row], dtype=location.dtype), 0.5
-    cells = yield "the distance in cells", sub, middle, 4
-    cell = yield "the width of a cell", pow, 2, k
-    pixels = yield "the distance in pixels", mul, cells, cell
-    pixel = yield "the width of a pixel", truediv, 2, side
-    move = yield "the move", mul, pixels, pixel
-    new = yield "the next location", add, location, move
-    return new

@@ -1,7 +1,5 @@
 """Task 14.glimpse: what the sensor sees of an image, a few patches around a location, each coarser and wider than the one before."""
 
-from operator import mul, truediv
-
 import torch
 import torch.nn.functional as F
 
@@ -91,22 +89,6 @@ def _(draw):
     yield Case("float64 numbers", _anywhere(draw, 2, 7, 11, 3, 3, torch.float64), True, hazard=True)
 
 
-@task.steps
-def _(image, location, size, scales):
-    patches = []
-    for k in range(scales):
-        block = yield "the side of a block", pow, 2, k
-        side = yield "the side of a patch", mul, size, block
-        corners = yield "the corners of the patches", lambda at, s: corner(at, *image.shape[1:], s), location, side
-        places = yield "the pixels' rows and columns", _places, corners, side
-        pixels = yield "the pixels of the patches", _pixels, image, places
-        blocks = yield "the pixels in blocks", _blocks, pixels, block
-        total = yield "the sum of each block", lambda blocks: blocks.sum((2, 4)), blocks
-        cells = yield "the mean of each block", truediv, total, block**2
-        patches.append(cells)
-    return torch.stack(patches, 1)
-
-
 MOST = 1000  # pixels a side: a relation that squares the number of scales would fill all memory
 
 
@@ -123,11 +105,6 @@ def _pixels(image, places):
     Y, X = image.shape[1:]
     pixels = image[torch.arange(len(image))[:, None, None], rows.clamp(0, Y - 1), columns.clamp(0, X - 1)]
     return pixels.where((rows >= 0) & (rows < Y) & (columns >= 0) & (columns < X), 0.0)
-
-
-def _blocks(pixels, block):
-    """Rows and columns cut into those of blocks, B×size×block×size×block."""
-    return pixels.unflatten(1, (-1, block)).unflatten(3, (-1, block))
 
 
 @task.mistake()

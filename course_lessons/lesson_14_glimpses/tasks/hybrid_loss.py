@@ -1,7 +1,5 @@
 """Task 14.hybrid_loss: what is seen is learned with its labels, where to look with rewards, and the baseline with its own error."""
 
-from operator import add, mul, sub
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -75,26 +73,3 @@ def _(logits, label, log_probability, reward, baseline):
             error = reward[b].item() - baseline[b, t]
             total = total - error.item() * log_probability[b, t] / B + error * error / (B * T)
     return total
-
-
-@task.steps
-def _(logits, label, log_probability, reward, baseline):
-    log_p = yield "the logarithms of the softmax", lambda logits: logits.log_softmax(1), logits
-    of_label = yield "the labels' log probabilities", _of_label, log_p, label
-    mean = yield "the mean log probability", torch.mean, of_label
-    classify = yield "the cross-entropy", torch.neg, mean
-    of_steps = yield "the reward of each step", lambda reward: reward[:, None], reward
-    advantage = yield "the surprise", sub, of_steps, baseline
-    plain = yield "the detached surprise", torch.detach, advantage
-    products = yield "the weighted log probabilities", mul, plain, log_probability
-    sums = yield "the sums over the steps", lambda products: products.sum(1), products
-    look = yield "the term for the looks", torch.mean, sums
-    squares = yield "the squared surprises", torch.square, advantage
-    guess = yield "the mean of the squares", torch.mean, squares
-    both = yield "the first two terms", sub, classify, look
-    loss = yield "the loss", add, both, guess
-    return loss
-
-
-def _of_label(log_p, label):
-    return log_p.gather(1, label[:, None])[:, 0]

@@ -1,8 +1,5 @@
 """Task 14.next_look: from what a glimpse has shown to the next place to look at, and how probable that place was."""
 
-from math import log, pi
-from operator import add, matmul, mul, sub, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -64,24 +61,3 @@ def _(draw):
     *rest, noise, std = _inputs(draw, 3, 5, 0.5)
     yield Case("noise of zeros: a look at the mean", (*rest, 0 * noise, std), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 5, 3, 0.25, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(features, state, weight_features, weight_state, weight_location, noise, std):
-    of_features = yield "the product with weight_features", matmul, features, weight_features.mT
-    of_state = yield "the product with weight_state", matmul, state, weight_state.mT
-    both = yield "the sum of both products", add, of_features, of_state
-    new = yield "the new state", torch.relu, both
-    mean = yield "the mean location", matmul, new, weight_location.mT
-    moved = yield "the noise times std", mul, noise, std
-    drawn = yield "the location drawn", add, mean, moved
-    place = yield "the detached location", torch.detach, drawn
-    location = yield "the next location", lambda place: place.clamp(-1, 1), place
-    apart = yield "the location minus the mean", sub, place, mean
-    away = yield "the distance in standard deviations", truediv, apart, std
-    squares = yield "the squared distances", torch.square, away
-    half = yield "half the sum of squares", lambda squares: squares.sum(1) / 2, squares
-    exponent = yield "the exponent", torch.neg, half
-    constant = yield "the logarithm of the divisor", lambda std: log(2 * pi * std**2), std
-    log_p = yield "the log density", sub, exponent, constant
-    return new, location, log_p

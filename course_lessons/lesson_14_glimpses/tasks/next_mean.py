@@ -1,7 +1,5 @@
 """Task 14.next_mean: where a step of REINFORCE will move the mean, told before it is made."""
 
-from operator import add, mul, sub, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
@@ -43,16 +41,3 @@ def _(draw):
     yield Case("a std and a rate that are whole numbers", _inputs(draw, 3, 2, 1), edge=True)
     yield Case("200 looks", _inputs(draw, 200, 0.3, 0.5), edge=True)
     yield Case("float64 numbers", _inputs(draw, 5, 0.25, 0.125, torch.float64), hazard=True)
-
-
-@task.steps
-def _(mean, location, std, reward, baseline, rate):
-    surprise = yield "reward minus baseline", sub, reward, baseline
-    away = yield "the location minus the mean", sub, location, mean
-    variance = yield "std squared", pow, std, 2
-    gradients = yield "the log densities' gradients", truediv, away, variance
-    pushes = yield "the pushes of the looks", mul, surprise[:, None], gradients
-    push = yield "the mean push", lambda pushes: pushes.mean(0), pushes
-    moved = yield "the mean's step", mul, push, rate
-    new = yield "the new mean", add, mean, moved
-    return new

@@ -1,7 +1,6 @@
 """Task 15.first_look: what a captioner reads before its first word, repaired; the mistakes are the bugs of the version in the prompt."""
 
 from itertools import combinations
-from operator import add, matmul, mul
 
 import torch
 
@@ -49,29 +48,6 @@ def _(draw):
     yield Case("2 pictures of a single cell", _inputs(draw, 2, 1, 3, 5, 4), True, edge=True)
     yield Case("196 cells", _inputs(draw, 2, 196, 3, 5, 4), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 2, 4, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(annotations, weights):
-    mean = yield "the mean annotation", lambda annotations: annotations.mean(1), annotations
-    product = yield "the product with first", matmul, mean, weights["first"].mT
-    state = yield "the state", torch.tanh, product
-    asked = yield "the product with query", matmul, state, weights["query"].mT
-    keys = yield "the keys", matmul, annotations, weights["key"].mT
-    added = yield "the sums before tanh", add, asked[:, None], keys
-    hidden = yield "the hidden units", torch.tanh, added
-    scores = yield "the scores", matmul, hidden, weights["v"]
-    shares = yield "the weights of the cells", lambda scores: scores.softmax(1), scores
-    context = yield (
-        "the context",
-        lambda shares, annotations: (shares[..., None] * annotations).sum(1),
-        shares,
-        annotations,
-    )
-    score = yield "the product with gate", matmul, state, weights["gate"]
-    gate = yield "the gate", torch.sigmoid, score
-    gated = yield "the gated context", mul, gate[:, None], context
-    return gated
 
 
 FAULTS = ("summed", "half_a_tanh", "softmax_over_the_batch", "gate_by_tanh")  # of the version in the prompt

@@ -1,7 +1,5 @@
 """Task 15.pointing_accuracy: how often a word's largest weight is at the cell of what the word names."""
 
-from operator import truediv
-
 import torch
 
 from course_lessons.shared.padding import lengths_below, scattered, with_garbage, words_first
@@ -103,13 +101,3 @@ def _(draw):
 def _true(draw, weights):
     right = weights.argmax(-1)
     return torch.where(draw.whole(0, 2, *right.shape) > 0, right, (right + 1) % weights.shape[-1])
-
-
-@task.steps
-def _(weights, true, mask):
-    pointed = yield "the cells pointed to", lambda weights: weights.argmax(-1), weights
-    hits = yield "the hits", lambda pointed, true: (pointed == true).double(), pointed, true
-    right = yield "the number of hits", lambda hits, mask: (hits * mask).sum(), hits, mask
-    steps = yield "the number of words", lambda mask: mask.sum().clamp(min=1), mask
-    share = yield "the share", truediv, right, steps
-    return share.item()

@@ -1,11 +1,8 @@
 """Task 16.answer: several hops, which share neighbouring memories, and an answer (Sukhbaatar et al. 2015, section 2.2)."""
 
-from operator import add, matmul
-
 import torch
 
-from course_lessons.lesson_16_memory_networks.tasks._memories import dot
-from course_lessons.shared.padding import gaps, scattered, summed
+from course_lessons.shared.padding import gaps, scattered
 from course_lessons.shared.partial_credit import USUAL
 from course_lessons.shared.staged_cases import told_by_stages
 from course_utils.base.words import count
@@ -56,20 +53,6 @@ def _(draw):
     far = torch.ones(2, 1), [memory, draw.numbers(2, 3, 1)], every[:2, :3], draw.numbers(2, 1) + 0.375
     yield Case("stories whose scores are far apart", far, hazard=True)
     yield Case("float64 numbers", _inputs(draw, 3, gaps(draw, 3, 5), 7, 11, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(question, memories, mask, readout):
-    hops = yield "the pairs of memories", _pairs, memories
-    for memory, output in hops:
-        scores = yield "the scores", dot, question, memory
-        masked = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-        shares = yield "the softmax", lambda masked: masked.softmax(1), masked
-        weights = yield "the weights with zeros", lambda shares, mask: shares.masked_fill(~mask, 0.0), shares, mask
-        read = yield "what a hop reads", summed, weights, output
-        question = yield "the question after a hop", add, question, read
-    logits = yield "the product with readout", matmul, question, readout.mT
-    return logits
 
 
 def _pairs(memories):

@@ -1,7 +1,5 @@
 """Task 16.memories: how much more each hop looks at the facts that answers rest on than equal weights would."""
 
-from operator import mul, truediv
-
 import torch
 
 from course_lessons.shared.padding import scattered, words_first
@@ -76,20 +74,3 @@ def _(draw):
     yield Case(
         "float64 numbers", _inputs(draw, words_first(torch.tensor([4, 2, 5]), 6), 2, 3, torch.float64), hazard=True
     )
-
-
-def _looked_up(weights, support):
-    """The weights at the places in support, B×K×S, and at the first one where there is none."""
-    return weights.gather(2, support.clamp(min=0)[:, None].expand(-1, weights.shape[1], -1))
-
-
-@task.steps
-def _(weights, mask, support):
-    at = yield "the supporting facts' weights", _looked_up, weights, support
-    facts = yield "the number of facts", lambda mask: mask.sum(1)[:, None, None], mask
-    times = yield "the multiples of equal weights", mul, at, facts
-    counted = yield "the positions in use", lambda support: support >= 0, support
-    total = yield "the sums over stories", lambda times, counted: (times * counted[:, None]).sum(0), times, counted
-    number = yield "the number of stories", lambda counted: counted.sum(0), counted
-    result = yield "the means", truediv, total, number
-    return result

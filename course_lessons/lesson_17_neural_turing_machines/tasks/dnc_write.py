@@ -1,7 +1,5 @@
 """Task 17.dnc_write: where a differentiable neural computer writes: usage, allocation, and the choice between it and content."""
 
-from operator import add, mul, sub
-
 import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_gates, drawn_weights, shares
@@ -58,25 +56,6 @@ def _(draw):
     yield Case("a full memory", (1 + 0 * usage, written, reads, 0 * free, *others), edge=True)
     yield Case("a single position", _inputs(draw, 2, 1, 1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 2, 5, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(usage, written, reads, free, content, allocate, enter):
-    filled = yield "the usage after writing", _filled, usage, written
-    kept = yield "what the heads leave", _kept, reads, free
-    new = yield "the new usage", mul, filled, kept
-    order = yield "the order of the positions", lambda new: new.argsort(dim=1, stable=True), new
-    ordered = yield "the ordered usage", lambda new, order: new.gather(1, order), new, order
-    before = yield "the products of usage before", _before, ordered
-    room = yield "the free shares", sub, 1, ordered
-    shares = yield "the ordered shares", mul, room, before
-    allocation = yield "the allocated shares", lambda s, order: torch.zeros_like(s).scatter(1, order, s), shares, order
-    one = yield "the part by allocation", mul, allocate[:, None], allocation
-    left = yield "the share of content", sub, 1, allocate[:, None]
-    other = yield "the part by content", mul, left, content
-    mixed = yield "the mix of both", add, one, other
-    weights = yield "the new weights", mul, enter[:, None], mixed
-    return new, weights
 
 
 def _filled(usage, written):

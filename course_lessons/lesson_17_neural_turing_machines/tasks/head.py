@@ -1,9 +1,6 @@
 """Task 17.head: all four steps from what a controller says to the weights of a head, for kernels of any width."""
 
-from operator import add, mul, sub, truediv
-
 import torch
-import torch.nn.functional as F
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_gates, drawn_weights
 from course_lessons.shared.partial_credit import USUAL
@@ -90,19 +87,3 @@ def _(draw):
 def shifted(mixed, kernel, axis=1):
     K = kernel.shape[1]
     return sum(kernel[:, [i]] * mixed.roll(i - K // 2, axis) for i in range(K))
-
-
-@task.steps
-def _(memory, previous, key, strength, gate, kernel, gamma):
-    cosine = yield "the cosines", lambda memory, key: F.cosine_similarity(memory, key[:, None], dim=-1), memory, key
-    scores = yield "the scores by content", mul, strength[:, None], cosine
-    content = yield "the weights by content", lambda scores: scores.softmax(-1), scores
-    new = yield "the part by content", mul, gate[:, None], content
-    left = yield "the share of previous", sub, 1, gate[:, None]
-    old = yield "the part of previous", mul, left, previous
-    mixed = yield "the interpolated weights", add, new, old
-    moved = yield "the shifted weights", shifted, mixed, kernel
-    powers = yield "the powers", pow, moved, gamma[:, None]
-    total = yield "the sum over positions", lambda powers: powers.sum(1, keepdim=True), powers
-    weights = yield "the new weights", truediv, powers, total
-    return weights

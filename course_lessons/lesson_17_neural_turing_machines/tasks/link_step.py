@@ -1,7 +1,5 @@
 """Task 17.link_step: note what was written after what, and follow it."""
 
-from operator import add, mul, sub
-
 import torch
 
 from course_lessons.lesson_17_neural_turing_machines.tasks._drawn import drawn_weights, links, shares
@@ -47,31 +45,3 @@ def _(draw):
     yield Case("a step that writes nothing", (link, precedence, 0 * weights, at, *others), edge=True)
     yield Case("a single position", _inputs(draw, 2, 1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(link, precedence, weights, at, content, modes):
-    left = yield "what stays of the precedence", sub, 1, weights.sum(1, keepdim=True)
-    before = yield "the old precedence, faded", mul, left, precedence
-    latest = yield "the new precedence", add, before, weights
-    share = yield "what stays of each link", lambda row, column: 1 - row - column, weights[:, :, None], weights[:, None]
-    kept = yield "the old link, faded", mul, share, link
-    linked = yield "what is newly linked", _linked, weights, precedence
-    total = yield "the link with its diagonal", add, kept, linked
-    new = yield "the new link", lambda link: link * (1 - torch.eye(link.shape[1])), total
-    forward = yield "the way forward", _along, new, at
-    backward = yield "the way backward", _along, new.mT, at
-    one = yield "the part of backward", mul, modes[:, :1], backward
-    two = yield "the part of content", mul, modes[:, 1:2], content
-    three = yield "the part of forward", mul, modes[:, 2:], forward
-    both = yield "the first two parts", add, one, two
-    read = yield "where the head reads", add, both, three
-    return new, latest, read
-
-
-def _linked(weights, precedence):
-    return weights[:, :, None] * precedence[:, None]
-
-
-def _along(link, at):
-    return (link @ at[..., None])[..., 0]

@@ -70,15 +70,6 @@ def each_risk_follows_from_the_gates(case, value):
     return f"Old input {b} asks only {of}, and no new input asks any of these. So its answer stays the same."
 
 
-@task.steps
-def _(old, new):
-    asked = yield "the old inputs' experts", lambda old: old > 0, old
-    asks = yield "the new inputs' experts", lambda new: new > 0, new
-    learning = yield "the changing experts", lambda asks: asks.any(0), asks
-    both = yield "the shared experts", torch.logical_and, asked, learning
-    return (yield "the risk", lambda both: both.any(1), both)
-
-
 def largest(gates):
     """Mark the expert with the largest gate of each input."""
     return torch.nn.functional.one_hot(gates.argmax(1), gates.shape[1]).bool()

@@ -1,7 +1,5 @@
 """Task 18.balance_by_offsets: experts are chosen with offsets, weighed without them, and the offsets follow who got how much."""
 
-from operator import add, mul
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -121,21 +119,3 @@ def _(scores, offsets, k, step):
             load[i] += 1
     moves = [(N * one < k * B) - (N * one > k * B) for one in load]
     return torch.stack(rows), torch.stack([offset + step * move for offset, move in zip(offsets, moves, strict=True)])
-
-
-@task.steps
-def _(scores, offsets, k, step):
-    lifted = yield "the scores with offsets", add, scores, offsets
-    chosen = yield "the chosen experts", _top, lifted, k
-    kept = yield "the chosen scores", mul, scores, chosen
-    gates = yield "the gates", lambda kept: kept / kept.sum(1, keepdim=True), kept
-    load = yield "the load of each expert", lambda chosen: chosen.to(scores.dtype).sum(0), chosen
-    missing = yield "the missing load", lambda load: load.mean() - load, load
-    sign = yield "the direction of each offset", torch.sign, missing
-    moves = yield "the step of each offset", mul, step, sign
-    moved = yield "the moved offsets", add, offsets.detach(), moves
-    return gates, moved
-
-
-def _top(lifted, k):
-    return torch.zeros_like(lifted, dtype=torch.bool).scatter(1, lifted.topk(k, dim=1).indices, True)

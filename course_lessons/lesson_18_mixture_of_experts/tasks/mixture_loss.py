@@ -1,7 +1,5 @@
 """Task 18.mixture_loss: a loss under which experts compete instead of working together."""
 
-from operator import add, sub
-
 import torch
 
 from course_lessons.lesson_18_mixture_of_experts.tasks._gates import sparse_gates
@@ -79,20 +77,6 @@ def _(draw):
     # The gradient divides what a sum of 200 has rounded by a gate of 1/200, so correct answers differ in it.
     yield Case("200 experts", _inputs(draw, 2, 200, 3, 0.1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 5, 7, 0.5, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(outputs, gates, target):
-    off = yield "target minus outputs", sub, target[:, None], outputs
-    squares = yield "the squared differences", torch.square, off
-    squared = yield "the squared distances", lambda squares: squares.sum(-1), squares
-    halves = yield "the exponentials' logarithms", lambda squared: -squared / 2, squared
-    logs = yield "the logarithms of the gates", torch.log, gates
-    exponents = yield "the exponents", add, logs, halves
-    likelihoods = yield "the log likelihoods", lambda exponents: exponents.logsumexp(1), exponents
-    losses = yield "the negative log likelihoods", torch.neg, likelihoods
-    mean = yield "the mean over the batch", torch.mean, losses
-    return mean
 
 
 def over_the_largest(exponents, distances):

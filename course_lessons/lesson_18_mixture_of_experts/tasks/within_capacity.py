@@ -1,7 +1,5 @@
 """Task 18.within_capacity: who finds a place at the expert that was chosen."""
 
-from operator import le
-
 import torch
 import torch.nn.functional as F
 
@@ -69,16 +67,3 @@ def _(draw):
     yield Case("a single token", (draw.whole(0, 3, 1), 3, 1), edge=True)
     yield Case("experts that nobody chose", (draw.whole(0, 3, 7), 11, 2), edge=True)
     yield Case("300 tokens", (draw.whole(0, 7, 300), 7, 40), edge=True)
-
-
-@task.steps
-def _(chosen, experts, capacity):
-    sent = yield "the one-hot experts", F.one_hot, chosen, experts
-    running = yield "the running counts", lambda sent: sent.cumsum(0), sent
-    so_far = yield "each token's own count", _own, running, chosen
-    kept = yield "the comparison with the capacity", le, so_far, capacity
-    return kept
-
-
-def _own(counts, chosen):
-    return counts.gather(1, chosen[:, None])[:, 0]

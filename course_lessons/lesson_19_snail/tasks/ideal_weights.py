@@ -1,9 +1,6 @@
 """Task 19.ideal_weights: where the attention of the last step finds the labels of its character."""
 
-from operator import truediv
-
 import torch
-import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import SIDE_EFFECT
 from course_utils.checks.task import Case, Task
@@ -64,12 +61,3 @@ def _(characters):
     *before, last = characters.tolist()
     number = before.count(last)
     return torch.tensor([0.0, *(float(character == last) / number for character in before)], dtype=torch.float64)
-
-
-@task.steps
-def _(characters):
-    shown = yield "the steps that show the character", torch.eq, characters, characters[-1]
-    read = yield "the steps that read its labels", lambda shown: F.pad(shown[:-1], (1, 0)), shown
-    number = yield "the number of these steps", torch.sum, read
-    weights = yield "the weights", truediv, read, number
-    return weights

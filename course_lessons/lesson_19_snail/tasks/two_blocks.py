@@ -1,7 +1,6 @@
 """Task 19.two_blocks: a dense block and an attention block with three faults, to be repaired (Mishra et al. 2018, section 3.1)."""
 
 import torch
-import torch.nn.functional as F
 
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.checks.task import Case, Task, sizes
@@ -67,31 +66,3 @@ def _(draw):
     yield Case("later steps with far larger scores", (rising, f, g, dilation, large, large, value), edge=True)
     yield Case("200 steps, dilation 64", _inputs(draw, 1, 200, 2, 2, 3, 2, 64), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 2, 3, 5, 2, torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(x, weight_f, weight_g, dilation, weight_q, weight_k, weight_v):
-    earlier = yield "the earlier step", lambda x, dilation: F.pad(x, (0, 0, dilation, 0))[:, : x.shape[1]], x, dilation
-    f = yield "the first convolution", _convolved, earlier, x, weight_f
-    g = yield "the second convolution", _convolved, earlier, x, weight_g
-    signal = yield "the tanh", torch.tanh, f
-    gate = yield "the sigmoid", torch.sigmoid, g
-    new = yield "tanh times sigmoid", torch.mul, signal, gate
-    dense = yield "the dense block", lambda x, new: torch.cat([x, new], -1), x, new
-    query = yield "the queries", torch.matmul, dense, weight_q
-    key = yield "the keys", torch.matmul, dense, weight_k
-    value = yield "the values", torch.matmul, dense, weight_v
-    scores = yield "the scaled scores", lambda q, k: q @ k.mT / k.shape[-1] ** 0.5, query, key
-    seen = yield "the mask", _so_far, scores
-    masked = yield "the masked scores", lambda scores, seen: scores.masked_fill(~seen, -torch.inf), scores, seen
-    weights = yield "the weights", lambda masked: masked.softmax(-1), masked
-    read = yield "what each step reads", torch.matmul, weights, value
-    return (yield "all side by side", lambda dense, read: torch.cat([dense, read], -1), dense, read)
-
-
-def _convolved(earlier, now, weight):
-    return earlier @ weight[..., 0].mT + now @ weight[..., 1].mT
-
-
-def _so_far(scores, diagonal=0):
-    return torch.ones(scores.shape[1:], dtype=torch.bool).tril(diagonal)

@@ -1,7 +1,5 @@
 """Task 20.delta_memory: a memory that replaces its contents (Schlag, Irie & Schmidhuber 2021, section 4.2)."""
 
-from operator import add, mul, sub
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -78,24 +76,3 @@ def _(draw):
     yield Case("values of ±10,000", (key, value * 5e3, query, rate), True, hazard=True)
     yield Case("100 steps", _unit(draw, 1, 100, 3, 5), True, edge=True)
     yield Case("float64 numbers", _inputs(draw, 2, 5, 3, 7, torch.float64), True, hazard=True)
-
-
-def recall(memory, vector):
-    """What a memory B×D×E answers to a vector B×D."""
-    return (vector[:, None] @ memory)[:, 0]
-
-
-@task.steps
-def _(key, value, query, rate):
-    memory, read = key.new_zeros(len(key), key.shape[2], value.shape[2]), []
-    for k, v, q, r in zip(key.unbind(1), value.unbind(1), query.unbind(1), rate.unbind(1), strict=True):
-        memory = yield "the memory before the step", lambda memory: memory, memory
-        asked = yield "the query of the step", lambda q: q, q
-        old = yield "what is there", recall, memory, k
-        difference = yield "the difference", sub, v, old
-        rate_now = yield "the rate of the step", lambda r: r[:, None], r
-        scaled = yield "the scaled difference", mul, rate_now, difference
-        written = yield "what is written", lambda k, scaled: k[:, :, None] * scaled[:, None], k, scaled
-        memory = yield "the memory after writing", add, memory, written
-        read.append((yield "what is read", recall, memory, asked))
-    return torch.stack(read, 1)

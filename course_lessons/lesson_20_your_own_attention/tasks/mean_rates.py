@@ -1,7 +1,5 @@
 """Task 20.mean_rates: the rates with which a delta rule holds the mean of all values of a key."""
 
-from operator import eq, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
@@ -43,15 +41,6 @@ def _(draw):
     yield Case("the same keys in two sequences", (draw.whole(0, 3, 1, 9).repeat(2, 1),))
     yield Case("a single step", (draw.whole(0, 5, 3, 1),), edge=True)
     yield Case("50 steps", (draw.whole(-2, 2, 2, 50),), edge=True)
-
-
-@task.steps
-def _(key):
-    same = yield "the steps with equal keys", eq, key[:, :, None], key[:, None]
-    so_far = yield "the equal keys so far", torch.tril, same
-    number = yield "the counts so far", lambda same: same.sum(2), so_far
-    rates = yield "the rates", truediv, 1.0, number
-    return rates
 
 
 @task.mistake()

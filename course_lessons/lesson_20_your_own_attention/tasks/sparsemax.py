@@ -1,7 +1,5 @@
 """Task 20.sparsemax: the weights nearest to the scores (Martins & Astudillo 2016, equation 2 and algorithm 1)."""
 
-from operator import add, gt, mul, sub, truediv
-
 import torch
 
 from course_lessons.shared.partial_credit import EDGE, SIDE_EFFECT
@@ -86,21 +84,3 @@ def _(draw):
     yield Case("scores near -20,000", (-2e4 + draw.whole(-8, 9, 2, 3, 7) / 8, draw.mask(2, 3, 7)), hazard=True)
     yield Case("200 keys", _drawn(draw, 2, 3, 200), True, edge=True)
     yield Case("float64 numbers", _drawn(draw, 2, 3, 7, dtype=torch.float64), True, hazard=True)
-
-
-@task.steps
-def _(scores, mask):
-    hidden = yield "the masked scores", lambda scores, mask: scores.masked_fill(~mask, -torch.inf), scores, mask
-    down = yield "the sorted scores", lambda hidden: hidden.sort(-1, descending=True).values, hidden
-    total = yield "the running sums", lambda down: down.cumsum(-1), down
-    times_k = yield "the k-fold scores", mul, torch.arange(1, 1 + scores.shape[-1]), down
-    stretched = yield "1 plus the k-fold score", add, times_k, 1
-    above = yield "the comparison with the sums", gt, stretched, total
-    number = yield "the number that stay", lambda above: above.sum(-1, keepdim=True).clamp(min=1), above
-    summed = yield "the sum that stays", lambda total, number: total.gather(-1, number - 1), total, number
-    less = yield "that sum minus 1", sub, summed, 1
-    threshold = yield "the threshold", truediv, less, number
-    rest = yield "the shifted scores", sub, hidden, threshold
-    positive = yield "the positive parts", lambda rest: rest.clamp(min=0), rest
-    weights = yield "the weights with zeros", lambda weights, mask: weights.masked_fill(~mask, 0.0), positive, mask
-    return weights

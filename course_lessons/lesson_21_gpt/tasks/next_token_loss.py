@@ -2,7 +2,7 @@
 
 import torch
 
-from course_lessons.shared.log_softmax import LOG_P, find_small_number, with_an_improbable_word
+from course_lessons.shared.log_softmax import find_small_number, with_an_improbable_word
 from course_lessons.shared.partial_credit import USUAL
 from course_utils.base.words import count
 from course_utils.checks.task import Case, Task
@@ -61,22 +61,6 @@ def _(draw):
     ids = _ids(draw, 2, 3, 5)
     ids[0, 1] = far[0, 0].argmax()
     yield Case("logits of ±10,000", (far, ids), hazard=True)
-
-
-@task.steps
-def _(logits, ids):
-    log_p = yield LOG_P, lambda logits: logits.log_softmax(-1), logits
-    given = yield "the positions with a target", lambda log_p: log_p[:, :-1], log_p
-    wanted = yield "the next ids", lambda ids: ids[:, 1:], ids
-    of_target = yield "the targets' log probabilities", _taken, given, wanted
-    losses = yield "the loss of each position", torch.neg, of_target
-    loss = yield "the mean loss", torch.mean, losses
-    return loss
-
-
-def _taken(log_p, ids):
-    """The number of each row that its id points to."""
-    return log_p.gather(-1, ids[..., None])[..., 0]
 
 
 find_small_number(task)

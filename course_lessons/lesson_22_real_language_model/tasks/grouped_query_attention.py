@@ -1,7 +1,6 @@
 """Task 22.grouped_query_attention: heads that share keys and values in groups (Ainslie et al. 2023)."""
 
 from itertools import product
-from operator import matmul, truediv
 from types import SimpleNamespace
 
 import torch
@@ -105,17 +104,3 @@ def each_head_reads_its_group(case, value):
 def own(shared, heads):
     """Keys or values as each head uses them: B×G×S×d → B×H×S×d."""
     return shared.repeat_interleave(heads // shared.shape[1], 1)
-
-
-@task.steps
-def _(query, key, value, mask):
-    own_keys = yield "the keys of each head", own, key, query.shape[1]
-    own_values = yield "the values of each head", own, value, query.shape[1]
-    products = yield "the dot products", lambda q, k: q @ k.mT, query, own_keys
-    root = yield "√d", pow, query.shape[-1], 0.5
-    scores = yield "the scores", truediv, products, root
-    masked = yield "the masked scores", lambda s, m: s.masked_fill(~m[:, None], -torch.inf), scores, mask
-    weights = yield "the softmax", lambda scores: scores.softmax(-1), masked
-    weights = yield "the weights with zeros", lambda w, m: w.masked_fill(~m[:, None], 0.0), weights, mask
-    contexts = yield "the contexts", matmul, weights, own_values
-    return contexts

@@ -1,7 +1,5 @@
 """Task 22.swiglu: a gated feed-forward network (Shazeer 2020, equation 6), with weights as nn.Linear keeps them."""
 
-from operator import matmul, mul
-
 import torch
 
 from course_lessons.shared.partial_credit import USUAL
@@ -39,17 +37,3 @@ def _(draw):
     yield Case("float64 numbers", _inputs(draw, 2, 3, 5, F=7, dtype=torch.float64), True, hazard=True)
     x, *rest = _inputs(draw, 2, 3, 5, F=7)
     yield Case("numbers near 1,000", (1000 * x, *rest), hazard=True)
-
-
-@task.steps
-def _(x, weight_gate, weight_up, weight_down):
-    turned = yield "weight_gate transposed", lambda weight: weight.mT, weight_gate
-    before = yield "the product with weight_gate", matmul, x, turned
-    share = yield "the sigmoid", torch.sigmoid, before
-    gate = yield "the gate", mul, before, share
-    turned = yield "weight_up transposed", lambda weight: weight.mT, weight_up
-    up = yield "the product with weight_up", matmul, x, turned
-    gated = yield "the gated product", mul, gate, up
-    turned = yield "weight_down transposed", lambda weight: weight.mT, weight_down
-    y = yield "the product with weight_down", matmul, gated, turned
-    return y

@@ -22,14 +22,6 @@ def _(draw):
     yield Case("heads of two rows, in which nothing moves", (draw.numbers(6, 5), 3), edge=True)
 
 
-@task.steps
-def _(weight, heads):
-    halves = yield "the halves of each head", lambda weight, heads: weight.unflatten(0, (heads, 2, -1)), weight, heads
-    pairs = yield "the pairs of each head", lambda halves: halves.transpose(1, 2), halves
-    rows = yield "the rows", lambda pairs: pairs.flatten(0, 2), pairs
-    return rows
-
-
 @task.property
 def _(case, value):
     weight = case.args[0]

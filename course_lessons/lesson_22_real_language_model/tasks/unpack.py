@@ -1,7 +1,5 @@
 """Task 22.unpack: numbers of four bits in blocks of 32 that share a scale and a minimum, as GGUF's Q4_1 has them."""
 
-from operator import add, mul
-
 import torch
 
 from course_utils.base.words import count
@@ -31,15 +29,3 @@ def _(draw):
     ones = torch.ones(2)
     yield Case("scale 1 and minimum 0", (ones, 0 * ones, draw.whole(0, 256, 2, 16)))
     yield Case("no block", (torch.ones(0), torch.ones(0), draw.whole(0, 256, 0, 16)), hazard=True)
-
-
-@task.steps
-def _(scale, minimum, packed):
-    low = yield "the low halves", lambda packed: packed % 16, packed
-    high = yield "the high halves", lambda packed: packed // 16, packed
-    numbers = yield "the whole numbers", lambda low, high: torch.cat([low, high], dim=-1), low, high
-    spread = yield "the scale as a column", lambda scale: scale[:, None], scale
-    scaled = yield "the scaled numbers", mul, numbers, spread
-    lowest = yield "the minimum as a column", lambda minimum: minimum[:, None], minimum
-    weights = yield "the weights", add, scaled, lowest
-    return weights

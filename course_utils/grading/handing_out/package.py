@@ -52,8 +52,9 @@ def package(root: Path, note: str) -> bytes:
 
 
 def _changed_solutions():
-    every = (task for tasks in catalogue.by_lesson().values() for task in tasks)
-    return {f"{task.id}, {m.name}": task.source(m) for task in every for m in task.mistakes if m.changes}
+    every = [task for tasks in catalogue.by_lesson().values() for task in tasks]
+    of_steps = {task.id: task.source() for task in every if task.follows_solution}
+    return of_steps | {f"{task.id}, {m.name}": task.source(m) for task in every for m in task.mistakes if m.changes}
 
 
 def zipped(content: dict[str, bytes], mode: int = 0o644) -> bytes:

@@ -1,0 +1,105 @@
+"""The steps that are read from a solution: what is one, what it is called, and that changes of it change the answer."""
+
+import pytest
+import torch
+
+from course_utils.base.errors import CourseError
+from course_utils.checks.derived_steps import derived_steps
+from course_utils.checks.reference_trace import run_trace, trace_steps
+
+LAYER = """
+def layer(x, weight, bias, mask=None):
+    hidden = torch.sigmoid(x @ weight.T + bias)
+    if mask is not None:
+        hidden = hidden.masked_fill(~mask[..., None], 0.0)
+    return hidden / hidden.shape[1] ** 0.5, hidden
+"""
+X, WEIGHT, BIAS = torch.arange(6.0).view(2, 3), torch.ones(4, 3) / 8, torch.arange(4.0)
+MASK = torch.tensor([True, False])
+ARGUMENTS, RESULTS = ("x B×D", "weight A×D", "bias A", "mask B"), ("scaled B×A", "hidden B×A")
+
+
+def steps(source, arguments=ARGUMENTS, results=RESULTS, **words):
+    return derived_steps(source, {"torch": torch}, arguments, results, words)
+
+
+def names(function, *args):
+    return list(dict.fromkeys(name for name, *_ in trace_steps(function, args)))
+
+
+def named(source, *args, results=("y",), arguments=(), words=None):
+    return names(derived_steps(source, {"torch": torch}, arguments, results, words or {}), *args)
+
+
+def test_steps_compute_what_the_solution_does():
+    space = {"torch": torch}
+    exec(LAYER, space)
+    for mask in ((), (MASK,)):
+        for one, other in zip(
+            run_trace(steps(LAYER), (X, WEIGHT, BIAS, *mask), {}), space["layer"](X, WEIGHT, BIAS, *mask), strict=True
+        ):
+            assert torch.equal(one, other)
+
+
+def test_operations_on_numbers_are_steps_and_named():
+    with_mask = names(steps(LAYER), X, WEIGHT, BIAS, MASK)
+    assert with_mask == [
+        "the product of x and weight",
+        "the sum",
+        "the sigmoid",
+        "the values with zeros",
+        "the square root",
+        "the scaled",
+    ]
+
+
+def test_words_of_a_task_come_first():
+    words = {"_ + bias": "the scores", "torch.sigmoid(_)": "the units"}
+    told = named(LAYER, X, WEIGHT, BIAS, results=RESULTS, arguments=ARGUMENTS, words=words)
+    assert told[1:3] == ["the scores", "the units"]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return x * x.mean()", ["the mean of x", "the answer"]),
+        ("return -(x - x.mean())", ["the mean of x", "the difference", "the answer"]),
+        ("return x / x.shape[-1] ** 0.5", ["√D", "the answer"]),
+        ("scores = 2 * x\n    scores = scores.masked_fill(x > 0, -torch.inf)\n    return scores.softmax(-1)", ["the scores", "the comparison of x with 0", "the masked scores", "the answer"]),
+        ("squared_length = x @ x\n    return squared_length + 1", ["the squared length", "the answer"]),
+        ("e = x.exp()\n    return e / e.sum()", ["the exponential of x", "the total", "the answer"]),
+        ("return x[x > 0] + x[0]", ["the comparison of x with 0", "the first entries", "the second entries", "the answer"]),
+        ("return x.max(-1, keepdim=True).values + 1", ["the largest of x", "the answer"]),
+        ("total = 0\n    for part in x:\n        total = total + 2 * part\n    return total", ["the product of 2 and part", "the total"]),
+        ("while x[0] < 3:\n        x = 2 * x\n    return x + 1", ["the answer"]),
+        ("return sum(a * a for a in x) + x[0]", ["the entries", "the answer"]),
+    ],
+)  # fmt: skip
+def test_a_step_has_a_name(body, told):
+    assert named(f"def y(x):\n    {body}\n", torch.tensor([1.0, 2.0]), arguments=("x D",), results=("answer",)) == told
+
+
+def test_two_steps_never_share_a_name():
+    body = "return x.exp().log().exp().log().exp()"
+    assert len(named(f"def y(x):\n    {body}\n", torch.ones(2))) == 5
+
+
+def test_a_changed_step_changes_the_answer():
+    doubled, hidden = run_trace(steps(LAYER), (X, WEIGHT, BIAS), {"the sigmoid": lambda o, x: 2 * o(*x)})
+    assert torch.allclose(hidden, 2 * torch.sigmoid(X @ WEIGHT.T + BIAS)) and torch.allclose(doubled, hidden / 2)
+
+
+def test_a_step_that_never_comes_leaves_the_answer():
+    source = "def y(xs):\n    for x in xs:\n        return x + 1\n    return 0\n"
+    assert run_trace(derived_steps(source, {}, (), ("y",), {}), ([],), {}) == 0
+    assert not list(trace_steps(derived_steps(source, {}, (), ("y",), {}), ([],)))
+
+
+def test_a_solution_without_operations_has_no_steps():
+    assert derived_steps("def y(x):\n    return [a for a in x]\n", {}, (), ("y",), {}) is None
+
+
+@pytest.mark.parametrize("expression", ["x - _", "lost"])
+def test_words_that_fit_nowhere_are_refused(expression):
+    with pytest.raises(CourseError, match="no step of the solution is like"):
+        derived_steps(LAYER, {"torch": torch}, ARGUMENTS, RESULTS, {expression: "the difference"})
