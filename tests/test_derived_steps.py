@@ -49,7 +49,7 @@ def test_operations_on_numbers_are_steps_and_named():
         "the sigmoid",
         "the values with zeros",
         "the square root",
-        "the scaled",
+        "the quotient",
     ]
 
 
@@ -68,8 +68,8 @@ def test_words_of_a_task_come_first():
         ("scores = 2 * x\n    scores = scores.masked_fill(x > 0, -torch.inf)\n    return scores.softmax(-1)", ["the scores", "the comparison of x with 0", "the masked scores", "the answer"]),
         ("squared_length = x @ x\n    return squared_length + 1", ["the squared length", "the answer"]),
         ("e = x.exp()\n    return e / e.sum()", ["the exponential of x", "the total", "the answer"]),
-        ("return x[x > 0] + x[0]", ["the comparison of x with 0", "the first entries", "the second entries", "the answer"]),
-        ("return x.max(-1, keepdim=True).values + 1", ["the largest of x", "the answer"]),
+        ("return x[x > 0] + x[0]", ["the comparison of x with 0", "the entries with x", "the second entries", "the answer"]),
+        ("return x.max(-1, keepdim=True).values + 1", ["the maximum of x", "the answer"]),
         ("total = 0\n    for part in x:\n        total = total + 2 * part\n    return total", ["the product of 2 and part", "the total"]),
         ("while x[0] < 3:\n        x = 2 * x\n    return x + 1", ["the answer"]),
         ("return sum(a * a for a in x) + x[0]", ["the entries", "the answer"]),
@@ -77,6 +77,78 @@ def test_words_of_a_task_come_first():
 )  # fmt: skip
 def test_a_step_has_a_name(body, told):
     assert named(f"def y(x):\n    {body}\n", torch.tensor([1.0, 2.0]), arguments=("x D",), results=("answer",)) == told
+
+
+FORMS = (  # of solutions, as a contributor may write them
+    "x += x.sum(); return x * 2",
+    "a = b = x + 1; return a * b",
+    "return (y := x + 1) * y",
+    "return x.sum(n := 0) + n",
+    "with torch.no_grad():\n        y = x * 2\n    return y",
+    "try:\n        y = x[7] + 1\n    except IndexError:\n        y = x - 1\n    return y * 2",
+    "def inner(t):\n        return t + x\n    return inner(x) * 2",
+    "return 2 * x if x.sum() > 0 else x",
+    "return x if x.sum() > 99 and (x / 0).sum() > 0 else x + 1",
+    "return (0 < x.sum() < 9) + x[-1]",
+    "return x[1:] - x[:-1]",
+    "return x[::2] * 2 + x[x.sum().long() * 0]",
+    "y = x.clone(); y.masked_fill_(y > 1, value=0.0); return y + 1",
+    "y = x.masked_fill(x > 1, 1.0); return y * 2",
+    "y = x.clone(); y[0] = x[1] + 1; y[1] += x[0]; return y",
+    "return torch.einsum('i...,i...->i', x, x) - 1",
+    "return torch.where(x > 1, x, torch.zeros_like(x)) + 1",
+    "*first, last = x.shape; return x.flatten() * last",
+    "n = len(x); m = x.shape[n - n]; return x / m ** 0.5 + n // 2",
+    "sizes = {}; sizes['n'] = x.shape[0]; return x * sizes['n']",
+    "total = 0\n    for part in x:\n        if part.sum() > 3:\n            break\n        total = total + part\n    else:\n        total = -total\n    return total",
+    "while x.sum() < 50:\n        x = 2 * x\n    return x - 1",
+    "d = {1: x}; del d[len(d)]; return x - len(d)",
+    "_add, _0 = x * 2, x * 3; return _add + _0",
+    "return [each + 1 for each in x][0] * x",
+    "return max(x.sum().item(), 3) - 1 != 2",
+    "return f'{x.sum() + 1:.1f}'",
+    "return x if x.sum() > 50 else answer(x * 2)",
+    "return sum(each * each for each in x) - x[0]",
+    "return (lambda t: t + 1)(x) * 2",
+    "torch.manual_seed(0); return torch.rand_like(x) + x",
+    "return -(-x)",
+    "return " + " + ".join(["x"] * 13),
+    "return x" + ".exp().log()" * 12,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", FORMS)
+def test_a_solution_of_any_form_gives_the_same_in_steps(body):
+    body = body.replace("; ", "\n    ")
+    source, space = f"def answer(x, *more, power=2):\n    {body}\n", {"torch": torch}
+    exec(source, space)
+    function = derived_steps(source, {"torch": torch}, ("x N×D",), ("answer",), {})
+    for x in (torch.tensor([1.0, 2.0, 4.0]), torch.arange(6.0).view(3, 2)):
+        right, told = space["answer"](x.clone()), run_trace(function, (x.clone(),), {})
+        assert torch.equal(right, told) if isinstance(right, torch.Tensor) else right == told
+        assert all(name.strip() for name in names(function, x.clone()))
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("return (x[1:] - x[:-1]).abs()", ["the difference", "the answer"]),
+        ("shape = x.shape; return x / shape[0] ** 0.5", ["the square root", "the answer"]),
+        ("scores = x * 2; scores += 1; return scores - 1", ["the product of x and 2", "the answer"]),
+        ("a = x - x.mean(); b = a - x.sum(); return b / 2 - a", ["the mean of x", "the difference from x", "the total of x", "the second difference", "the quotient", "the answer"]),
+        ("return 1 / (x + x.mean()) + x / (x - x.sum())", ["the mean of x", "the sum", "the first quotient", "the total of x", "the difference", "the second quotient", "the answer"]),
+        ("return x.masked_fill(x > 1, 1.0) + 1", ["the comparison of x with 1", "the masked x", "the answer"]),
+    ],
+)  # fmt: skip
+def test_a_name_says_nothing_false(body, told):
+    body = body.replace("; ", "\n    ")
+    x = torch.tensor([1.0, 2.0])
+    assert named(f"def f(x):\n    {body}\n", x, arguments=("x D",), results=("answer",)) == told
+
+
+def test_a_class_has_no_steps():
+    with pytest.raises(CourseError, match="a class has no steps"):
+        derived_steps("class Layer:\n    pass\n", {}, (), ("y",), {})
 
 
 def test_two_steps_never_share_a_name():

@@ -52,9 +52,15 @@ def test_the_steps_lead_to_the_right_answer(task):
         expected = Expected(task, task.make_cases(seed))
         known = explain.evaluator_of(expected)
         way = explain.Baseline("changed", known._variant({}))
+        plain = task.function_from(task.source(), "solution") if task.follows_solution else None
         for place, case in enumerate(known.cases):
             if case.edge:
                 continue
+            if plain and not case.raises:  # the steps of a solution are that solution
+                solved = explain.Baseline("changed", lambda args, plain=plain: plain(*args))
+                assert known.at(solved, place) is None or explain._values_agree(
+                    known.at(way, place), known.at(solved, place)
+                )
             if known.at(known.truth, place) is None:  # lists of lists, which stand in no relation
                 assert way.compute(case.args) == expected.truth[place].value, case.name
             else:

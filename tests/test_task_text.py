@@ -114,6 +114,8 @@ def test_words_for_no_step_name_the_file(declare):
         ("## a\n\nOnce.\n\n## a\n\nTwice.\n", "line 5: there are two mistakes named a."),
         ("## a\n\n    x -> y\n", "line 1: what is a learner told who makes this mistake?"),
         ("## Steps\n\n    x @ = the scores\n", "line 1: `x @ = the scores` is not `variable or expression = words`."),
+        ("## Steps\n\n    x = a\n    x = b\n", "line 1: x = b repeats another line."),
+        ("## Steps\n\n    x = a\n    y = a\n", "line 1: y = a repeats another line."),
         ("## Steps\n\n    x\n", "line 1: `x` is not `variable or expression = words`."),
     ],
 )

@@ -5,7 +5,7 @@ Their mistakes are in `log_softmax.md`.
 
 import torch
 
-LOG_P = "the log softmax"
+LOG_P = "the log-softmax"
 
 
 def find_small_number(task):

@@ -1,8 +1,8 @@
-"""Reads a task's steps from its solution: each operation on tensors or numbers is a step, named by what it computes.
+"""Reads a task's steps from its solution: each operation on its inputs' values is a step, named by what it computes.
 
-`hidden = torch.sigmoid(words @ weight.T + bias)` has three: "the product of words and weight", "the sum" and "the sigmoid". A step is called by the
-task's words for it, else by the variable that it is assigned to, if that is a noun, or the result that it returns, else by its operation. A loop's
-steps have one name each, however often they come. Comprehensions, functions inside the solution and `while` loops run as they are written.
+`hidden = torch.sigmoid(words @ weight.T + bias)` has three: "the product of words and weight", "the sum" and "the sigmoid". A step takes its name
+from the task's words for it, else from the variable or the result that it becomes, if that is a noun, else from its operation. A step in a loop has
+one name, however often it runs. Comprehensions, functions inside the solution, `while` and `try` run as they are written.
 """
 
 import ast
@@ -20,49 +20,58 @@ OPERATORS = {  # the function that an operator becomes, what it gives, and the s
     ast.Mult: (operator.mul, "the product", "the product of {} and {}"),
     ast.MatMult: (operator.matmul, "the product", "the product of {} and {}"),
     ast.Div: (operator.truediv, "the quotient", "{} divided by {}"),
-    ast.FloorDiv: (operator.floordiv, "the whole quotient", "the whole quotient of {} by {}"),
-    ast.Mod: (operator.mod, "the remainder", "the remainder of {} by {}"),
+    ast.FloorDiv: (operator.floordiv, "the quotient rounded down", ""),
+    ast.Mod: (operator.mod, "the remainder", ""),
     ast.Pow: (operator.pow, "the power", "{} to the power of {}"),
-    ast.Lt: (operator.lt, "the comparison", "the comparison of {} with {}"),
-    ast.LtE: (operator.le, "the comparison", "the comparison of {} with {}"),
-    ast.Gt: (operator.gt, "the comparison", "the comparison of {} with {}"),
-    ast.GtE: (operator.ge, "the comparison", "the comparison of {} with {}"),
-    ast.Eq: (operator.eq, "the comparison", "the comparison of {} with {}"),
 }
+for kind, function in (
+    (ast.Lt, operator.lt),
+    (ast.LtE, operator.le),
+    (ast.Gt, operator.gt),
+    (ast.GtE, operator.ge),
+    (ast.Eq, operator.eq),
+    (ast.NotEq, operator.ne),
+):
+    OPERATORS[kind] = function, "the comparison", "the comparison of {} with {}"
 POWERS = {2: "the square", 0.5: "the square root"}
 FUNCTIONS = {  # what they give, as functions or as methods of tensors
-    "abs": "the absolute value", "amax": "the largest", "argmax": "the position of the largest", "argsort": "the order", "ceil": "the next whole number",
-    "clamp": "the clamped value", "cos": "the cosine", "cosine_similarity": "the cosine", "cross_entropy": "the cross-entropy",
-    "cumprod": "the running product", "cumsum": "the running sum", "detach": "the detached value", "exp": "the exponential", "floor": "the whole part",
-    "flatten": "the flattened form", "log": "the logarithm", "log_softmax": "the log-softmax", "max": "the largest", "mean": "the mean",
-    "median": "the median", "min": "the smallest", "norm": "the length", "one_hot": "the one-hot form", "prod": "the product", "relu": "the ReLU",
-    "sigmoid": "the sigmoid", "sign": "the sign", "sin": "the sine", "softmax": "the softmax", "sqrt": "the square root", "square": "the square",
-    "sum": "the total", "tanh": "the tanh", "tril": "the lower triangle", "triu": "the upper triangle", "unflatten": "the parts",
+    "abs": "the absolute value", "amax": "the maximum", "argmax": "the position of the maximum", "argsort": "the order", "clamp": "the clamped value",
+    "cos": "the cosine", "cosine_similarity": "the cosine", "cross_entropy": "the cross-entropy", "cumprod": "the running product",
+    "cumsum": "the running sum", "detach": "the detached value", "exp": "the exponential", "log": "the logarithm", "log_softmax": "the log-softmax",
+    "max": "the maximum", "mean": "the mean", "median": "the median", "min": "the minimum", "norm": "the norm", "prod": "the product",
+    "relu": "the ReLU", "sigmoid": "the sigmoid", "sign": "the sign", "sin": "the sine", "softmax": "the softmax", "sqrt": "the square root",
+    "square": "the square", "sum": "the total", "tanh": "the tanh", "tril": "the lower triangle", "triu": "the upper triangle",
 }  # fmt: skip
-OF_SEVERAL = {  # what functions give whose first argument alone does not tell it
-    "any": "the search for True", "cat": "the concatenation", "gather": "the entries", "pad": "the padded form", "permute": "the permuted form",
-    "stack": "the stack", "transpose": "the transposed form", "where": "the choice",
+OF_SEVERAL = {  # what functions give whose first argument alone does not describe the result
+    "cat": "the concatenation", "ceil": "the value rounded up", "flatten": "the flattened values", "floor": "the value rounded down",
+    "gather": "the entries", "one_hot": "the one-hot vectors", "pad": "the padded values", "permute": "the transpose", "reshape": "the reshaped values",
+    "stack": "the stack", "transpose": "the transpose", "unflatten": "the parts", "view": "the reshaped values",
 }  # fmt: skip
-NO_STEPS = set("append arange dict enumerate eye full full_like len list map new_tensor new_zeros ones ones_like range set tensor tuple zeros zeros_like "
-               "zip".split())  # fmt: skip
-SAME = set("T mT clone double expand expand_as float int item long squeeze tolist unsqueeze".split())
+NO_STEPS = set("append arange dict empty_like enumerate eye full full_like isinstance len list map new_tensor new_zeros ones ones_like print range set "
+               "tensor tuple zeros zeros_like zip".split())  # fmt: skip
+SAME = set("T mT clone contiguous double expand expand_as float int item long squeeze to tolist unsqueeze".split())
 MODULES = {"torch", "F", "math", "functional", "special"}
-NO_NOUNS = set("after all along asked away before best changing counted drawn far first gated given hidden kept last left moved new old one ordered padded projected read reversed right "
-               "same seen sent shown taken third turned written".split())  # fmt: skip
-PREPOSITIONS = {"the difference": "from", "the quotient": "by"}
+NO_NOUNS = set("after all along away before best changing drawn far first given hidden kept last left new old one other read right same seen sent shown "
+               "taken third turned written".split())  # fmt: skip
+PREPOSITIONS = {
+    "the difference": "from",
+    "the quotient": "by",
+    "the quotient rounded down": "by",
+    "the remainder": "by",
+}
 WORDS_AT_MOST = 6
 MASKED = "the masked values"
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 class Step:
-    """A step on its way to a name: `told` is what it is called for certain, `brief` its operation, `full` the same with its operands."""
+    """A step on its way to a name: `told` is its name, where that is settled, `brief` its operation, `full` the same with its operands."""
 
     def __init__(self, brief: str, full: str, operands: Sequence["Step | str"]) -> None:
         self.told, self.brief, self.full, self.operands = "", brief, full, operands
         self.constant = ast.Constant("")  # its name in the code
 
-    def names(self, is_only_one: bool) -> Iterator[str]:
+    def names(self, is_only_one: bool, place: int) -> Iterator[str]:
         """Yield what it may be called, best first. A name holds no other step's name, so that a sentence on it means one thing."""
         yield self.told
         of_step = lambda step: step.constant.value.removeprefix("the ") if self.brief == MASKED else ""  # noqa: E731
@@ -71,9 +80,14 @@ class Step:
             yield self.full.format(*given)
         if is_only_one:
             yield self.brief
-        if len(self.operands) == 2 and any(given):
-            yield f"{self.brief} {PREPOSITIONS.get(self.brief, 'with')} {next(filter(None, given))}"
-        yield from (self.brief.replace("the ", f"the {ordinal} ", 1) for ordinal in ORDINALS)
+        named = given[1:] if PREPOSITIONS.get(self.brief) == "by" else given
+        if len(self.operands) == 2 and any(named):
+            yield f"{self.brief} {PREPOSITIONS.get(self.brief, 'with')} {next(filter(None, named))}"
+        yield (
+            self.brief.replace("the ", f"the {ORDINALS[place]} ", 1)
+            if place < len(ORDINALS)
+            else f"{self.brief}, number {place + 1}"
+        )
 
 
 def derived_steps(
@@ -95,6 +109,10 @@ def derived_steps(
     """
     tree = without_docstrings(ast.parse(source))
     function = tree.body[-1]
+    if isinstance(function, ast.ClassDef):
+        raise CourseError("a class has no steps: register them with `@task.steps`, or `@task.oracle`")
+    if function.decorator_list:
+        return None
     stepping = _Stepping(function, arguments, results, words)
     function.body = [stepping.visit(part) for part in function.body]
     if unused := [each for each in words if each not in stepping.used]:
@@ -102,17 +120,29 @@ def derived_steps(
     if not stepping.steps:
         return None
     _name(stepping.steps)
-    names = {**space, **{f"_{each.__name__}": each for each, *_ in OPERATORS.values()}}
+    # No source can hold these names. The function itself is there, too: it may call itself.
+    names = {**space, **{f"<{each.__name__}>": each for each, *_ in OPERATORS.values()}}
+    exec(source, names)
+    function.name = "<steps>"
     exec(compile(ast.fix_missing_locations(tree), "<steps>", "exec"), names)
     return names[function.name]
 
 
 def _name(steps):
     """Give each step the best name that no other has."""
-    briefs, taken = Counter(step.brief for step in steps if not step.told), {""}
+    briefs, told, taken, places = (
+        Counter(step.brief for step in steps if not step.told),
+        {step.told for step in steps},
+        {""},
+        Counter(),
+    )
     for step in steps:
-        step.constant.value = next(name for name in step.names(briefs[step.brief] == 1) if name not in taken)
+        names = step.names(briefs[step.brief] == 1, places[step.brief])
+        step.constant.value = next(
+            name for name in names if name not in taken and (name == step.told or name not in told)
+        )
         taken.add(step.constant.value)
+        places[step.brief] += not step.told
 
 
 class _Stepping(ast.NodeTransformer):
@@ -123,13 +153,16 @@ class _Stepping(ast.NodeTransformer):
         self.patterns = [(ast.parse(each, mode="eval").body, each) for each in words if not each.isidentifier()]
         self.results = [_noun(result.partition(" ")[0]) for result in results]
         self.shapes = {name: axes.split("×") for name, _, axes in (each.partition(" ") for each in arguments)}
-        self.called = {each.arg: each.arg for each in function.args.args}  # variables: a Step, words, or ""
+        self.called = {
+            part.id: "" for part in ast.walk(function) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        }
+        self.called |= {part.arg: part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
     def as_written(self, node):
         """Return a node as it is."""
         return node
 
-    visit_FunctionDef = visit_While = visit_Raise = as_written
+    visit_FunctionDef = visit_ClassDef = visit_While = visit_Raise = visit_Try = as_written
 
     def visit_Assign(self, node):
         target, *others = node.targets
@@ -140,14 +173,25 @@ class _Stepping(ast.NodeTransformer):
             values = [self.assigned_value(*pair) for pair in zip(targets, node.value.elts, strict=True)]
             node.value, called = ast.Tuple([value for value, _ in values], ast.Load()), [each for _, each in values]
         else:
-            is_size = self.is_shape(node.value) or self.is_shape(getattr(node.value, "value", None))
+            is_size = _is_shape(node.value) or _is_shape(getattr(node.value, "value", None))
             node.value, one = self.assigned_value(target, node.value)
             called = [one] if len(targets) == 1 else [_noun(getattr(part, "id", "")) for part in targets]
             if is_size:
-                called = [part.id for part in targets]
+                called = [getattr(part, "id", "") for part in targets]
                 self.sizes |= set(called)
-        self.called |= {part.id: each for part, each in zip(targets, called, strict=True) if isinstance(part, ast.Name)}
+        for part, each in zip(targets, called, strict=True):
+            if isinstance(part, ast.Name):
+                self.called[part.id] = "" if isinstance(node.value, ast.Constant) else each
+                self.shapes.pop(part.id, None)
         return node
+
+    def visit_AugAssign(self, node):
+        """Return `x += y` with the steps in y; it is none itself, and what x was before is no longer x."""
+        name = getattr(node.target, "id", "")
+        if earlier := self.by_noun.pop(_noun(name), None):
+            earlier.told = ""
+        self.called[name] = ""
+        return self.generic_visit(node)
 
     def visit_For(self, node):
         names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
@@ -157,6 +201,8 @@ class _Stepping(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Return(self, node):
+        if node.value is None:
+            return node
         whole = isinstance(node.value, ast.Tuple) and len(node.value.elts) == len(self.results)
         made = []
         for part, result in zip(node.value.elts if whole else [node.value], self.results, strict=False):
@@ -167,7 +213,7 @@ class _Stepping(ast.NodeTransformer):
         return ast.Return(ast.Tuple(made, ast.Load()) if whole else made[0])
 
     def visit(self, node):
-        is_value = isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), ast.Store)
+        is_value = isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         return self.expression(node)[0] if is_value else super().visit(node)
 
     def assigned_value(self, target, value):
@@ -180,7 +226,7 @@ class _Stepping(ast.NodeTransformer):
         return new, called
 
     def tell(self, step, noun):
-        """Call a step by the variable or the result that it gives: the last one of a name, masking apart, has it."""
+        """Call a step by the variable or the result that it gives. Of several steps that give one, the last has its name, masking aside."""
         earlier = self.by_noun.get(noun)
         if noun and not step.told and not (earlier and step.brief == MASKED):
             if earlier:
@@ -209,7 +255,7 @@ class _Stepping(ast.NodeTransformer):
                 return node, str(node.value)
             case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]) if type(op) in OPERATORS:
                 return self.operation(node, left, op, right)
-            case ast.UnaryOp(ast.USub(), operand) if self.counts(operand):
+            case ast.UnaryOp(ast.USub(), operand) if self.varies(operand):
                 return self.function(node, "the negative", "minus {}", [operand])
             case ast.Attribute(ast.Call() as call, "values" | "indices") | (ast.Call() as call):
                 return self.call(node, call)
@@ -223,26 +269,31 @@ class _Stepping(ast.NodeTransformer):
         return self.generic_visit(node), ""
 
     def operation(self, node, left, op, right):
-        """Return the step of an operator, or the expression itself if it depends on sizes alone, but for a root."""
+        """Return the step of an operator. What depends on sizes alone is no step, except a square or a root (√D)."""
         function, brief, full = OPERATORS[type(op)]
         power = getattr(right, "value", 1) if isinstance(op, ast.Pow) else 1
         if power in POWERS:
-            brief, full = POWERS[power], f"{POWERS[power]} of {{}}" if power == 2 or self.counts(left) else "√{}"
-        elif not self.counts(left) and not self.counts(right):
+            brief, full = POWERS[power], f"{POWERS[power]} of {{}}" if power == 2 or self.varies(left) else "√{}"
+        elif not self.varies(left) and not self.varies(right):
             return node, ""
-        operation = ast.Name(f"_{function.__name__}", ast.Load())
+        operation = ast.Name(f"<{function.__name__}>", ast.Load())
         return self.step(brief, full, operation, [self.expression(left), self.expression(right)])
 
     def subscript(self, node, parts):
-        """Return the step that takes entries; what only adds or cuts an axis is no step and keeps its name, and an axis' length has its letter."""
+        """Return the step that takes entries. What only adds an axis is no step and keeps its name; the length of an axis has its letter."""
         places = [part.value for part in parts if isinstance(part, ast.Constant) and part.value not in (None, ...)]
-        if self.is_shape(node.value) and not isinstance(node.slice, ast.Slice):
-            axes, place = self.shapes.get(getattr(node.value.value, "id", ""), []), ast.literal_eval(node.slice)
-            return node, axes[place] if -len(axes) <= place < len(axes) else ""
-        if any(map(self.counts, parts)) or self.counts(node.value) and any(type(place) is int for place in places):
+        is_entry = any(ast.unparse(part).lstrip("-").isdigit() for part in parts)
+        is_cut = any(isinstance(part, ast.Slice) and (part.lower or part.upper or part.step) for part in parts)
+        if _is_shape(node.value):
+            axes = self.shapes.get(getattr(node.value.value, "id", ""), [])
+            letters = dict(zip(map(str, range(-len(axes), len(axes))), axes * 2, strict=True))
+            return node, letters.get(ast.unparse(node.slice), "")
+        if any(map(self.varies, parts)) or self.varies(node.value) and is_entry:
             return self.function(node, "the entries", "", [node.value, *parts])
         node.value, called = self.expression(node.value)
-        return node, str(places[0]) if places else called
+        if places and isinstance(places[0], str):
+            return node, ast.unparse(node)  # an entry of a dict
+        return node, "" if is_cut or places else called
 
     def call(self, node, call):
         """Return the step of a call; `node` is the call or an attribute of it."""
@@ -251,52 +302,48 @@ class _Stepping(ast.NodeTransformer):
         parts = [call.func.value, *call.args] if is_method else call.args
         if name in NO_STEPS:
             return self.generic_visit(node), ""
-        if name in SAME:
+        if name in SAME and parts:
             first, called = self.expression(parts[0])
             rest = [self.visit(part) for part in parts[1:]]
             call.func = ast.Attribute(first, name, ast.Load()) if is_method else call.func
             call.args = rest if is_method else [first, *rest]
             return node, called
-        brief = FUNCTIONS.get(name, OF_SEVERAL.get(name, f"the result of {name}"))
+        brief = FUNCTIONS.get(name, OF_SEVERAL.get(name, f"the result of {name or 'the function'}"))
         full = f"{brief} of {{}}" if name in FUNCTIONS else ""
         if name == "masked_fill":
-            zeros = isinstance(call.args[1], ast.Constant)
+            last = [*call.args, *(keyword.value for keyword in call.keywords)][-1]
+            zeros = isinstance(last, ast.Constant) and last.value == 0
             brief, full = ("the values with zeros", "{} with zeros") if zeros else (MASKED, "the masked {}")
         return self.function(node, brief, full, parts)
 
     def function(self, node, brief, full, parts):
         """Return a step whose operation is a node as a function of its parts, of those that count."""
-        parts = [_inside(part) for part in parts if self.counts(part)]
-        if not parts:
-            return node, ""
-        names = [ast.Name(f"_{place}", ast.Load()) for place in range(len(parts))]
+        parts = [_inside(part) for part in parts if self.varies(part)]
+        if not parts or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            return self.generic_visit(node) if parts else node, ""
+        names = [ast.Name(f"<{place}>", ast.Load()) for place in range(len(parts))]
         body = _Replaced(dict(zip(map(id, parts), names, strict=True))).visit(node)
         arguments = ast.arguments([], [ast.arg(name.id) for name in names], None, [], [], None, [])
         return self.step(brief, full, ast.Lambda(arguments, body), list(map(self.expression, parts)))
 
     def step(self, brief, full, operation, operands):
         """Return the code of one step, and the Step."""
-        step = Step(brief, full, [called for _, called in operands][: full.count("{}")])
+        step = Step(brief, full, [called for _, called in operands][: full.count("{}") or None])
         self.steps.append(step)
         return ast.Yield(ast.Tuple([step.constant, operation, *(value for value, _ in operands)], ast.Load())), step
 
-    def counts(self, node):
+    def varies(self, node):
         """Return whether an expression may differ with the arguments' numbers, not only with their sizes."""
         if isinstance(node, ast.Name):
             return node.id in self.called and node.id not in self.sizes
         is_length = isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
-        if is_length or self.is_shape(node) or isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp)):
+        if is_length or _is_shape(node) or isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp)):
             return False
-        return any(self.counts(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
-
-    @staticmethod
-    def is_shape(node):
-        """Return whether a node is the shape of something."""
-        return isinstance(node, ast.Attribute) and node.attr == "shape"
+        return any(self.varies(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
 
 
 class _Replaced(ast.NodeTransformer):
-    """Puts other nodes in the place of some, by their ids."""
+    """Replaces nodes, which are found by their ids."""
 
     def __init__(self, others):
         self.others = others
@@ -305,12 +352,19 @@ class _Replaced(ast.NodeTransformer):
         return self.others.get(id(node)) or self.generic_visit(node)
 
 
+def _is_shape(node):
+    return isinstance(node, ast.Attribute) and node.attr == "shape"
+
+
 def _inside(part):
-    """Return what a sign, `~` or a star stands before; any other part of a call itself."""
-    return part.operand if isinstance(part, ast.UnaryOp) else part.value if isinstance(part, ast.Starred) else part
+    """Return the operand of `-`, `~` or `*`; anything else as it is."""
+    if isinstance(part, ast.UnaryOp):
+        return part.operand
+    return part.value if isinstance(part, ast.Starred) else part
 
 
 def _noun(name):
     """Return a variable's name as words, "squared length" for squared_length, or "" if it is no noun."""
     parts = name.split("_")
-    return " ".join(parts) if all(len(part) > 2 for part in parts) and parts[-1] not in NO_NOUNS else ""
+    is_noun = parts[-1] not in NO_NOUNS and (not parts[-1].endswith("ed") or parts[-1] in ("seed", "speed", "feed"))
+    return " ".join(parts) if is_noun and all(len(part) > 2 for part in parts) else ""

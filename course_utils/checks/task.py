@@ -194,6 +194,8 @@ class Task:
     @cached_property
     def steps_function(self) -> Callable[..., Generator[tuple, object, object]] | None:
         """The reference computation, step by step; None where there is none."""
+        if self._steps and self._words:
+            raise CourseError(f"{self.text}: `## Steps` names steps of the solution, but the module registers others.")
         if not self.follows_solution:
             return self._steps
         try:

@@ -96,7 +96,7 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
         elif section.heading == SOLUTION:
             solution = "\n".join(section.changes)
         elif section.heading == STEPS:
-            steps = dict(_expression_and_words(path, section, line) for line in section.changes)
+            steps = _words_of_steps(path, section)
         elif match := SHARED.fullmatch(section.heading):
             mistakes += _from_shared(path, section, shared / f"{match[1]}.md", match[2].split(", "))
         else:
@@ -109,13 +109,21 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
     return TaskText(hints, tuple(mistakes), solution, steps)
 
 
-def _expression_and_words(path, section, line):
-    expression, _, words = line.rpartition(" = ")
-    try:
-        ast.parse(expression, mode="eval")
-    except SyntaxError:
-        raise CourseError(f"{path}, line {section.line}: `{line}` is not `variable or expression = words`.") from None
-    return expression, words
+def _words_of_steps(path, section):
+    """Return {variable or expression: words}."""
+    found = {}
+    for line in section.changes:
+        expression, _, words = line.rpartition(" = ")
+        try:
+            ast.parse(expression, mode="eval")
+        except SyntaxError:
+            raise CourseError(
+                f"{path}, line {section.line}: `{line}` is not `variable or expression = words`."
+            ) from None
+        if expression in found or words in found.values():
+            raise CourseError(f"{path}, line {section.line}: {expression} = {words} repeats another line.")
+        found[expression] = words
+    return found
 
 
 def _from_shared(path, section, file, names):

@@ -125,4 +125,4 @@ def _at(numbers, place):
 
 def _place(weights, uniform):
     """The right position: B."""
-    return task.variant({"result": lambda *_, done: done["the position"]})(weights, weights, uniform)
+    return task.variant({"result": lambda *_, done: done["the picked position"]})(weights, weights, uniform)

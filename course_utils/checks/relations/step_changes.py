@@ -206,7 +206,7 @@ def _words_without_step(step, name, operand, value):
         return ""
     for words, function in FUNCTIONS.items():
         if torch.allclose(function(operand), value, equal_nan=True):
-            return f"without {step}" if words.split()[-1] in step.split() else f"without {words} that gives {step}"
+            return f"without {step}" if words.split()[-1] in step else f"without {words} that gives {step}"
     return ""
 
 
