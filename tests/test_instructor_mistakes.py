@@ -180,6 +180,10 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_line(file, old, new, sai
     [
         ("query @ key.mT -> query @ key.transpose(-1, -2)", "this is correct in every case of the task"),
         ("query @ key.mT -> query @ key.mT / query.shape[-1] ** 0.5", "exactly what the mistake scaled does"),
+        (
+            "query @ key.mT -> query @ key.transposed()",
+            "in every case with AttributeError: 'Tensor' object has no attribute",
+        ),
     ],
 )
 def test_a_mistake_that_no_check_could_name_is_refused(file, change, said, capsys):

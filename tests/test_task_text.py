@@ -112,11 +112,18 @@ def test_words_for_no_step_name_the_file(declare):
         ),
         ("\n## from masks: level\n", "line 2: level needs the word others: `others = …`."),
         ("## a\n\nOnce.\n\n## a\n\nTwice.\n", "line 5: there are two mistakes named a."),
-        ("## a\n\n    x -> y\n", "line 1: what is a learner told who makes this mistake?"),
-        ("## Steps\n\n    x @ = the scores\n", "line 1: `x @ = the scores` is not `variable or expression = words`."),
-        ("## Steps\n\n    x = a\n    x = b\n", "line 1: x = b repeats another line."),
-        ("## Steps\n\n    x = a\n    y = a\n", "line 1: y = a repeats another line."),
-        ("## Steps\n\n    x\n", "line 1: `x` is not `variable or expression = words`."),
+        ("## a\n\n    x -> y\n", "line 1: what is a learner told who makes the mistake a?"),
+        ("## Step\n\n    x = y\n", 'who makes the mistake Step (did you mean "Steps"?)?'),
+        ("## Steps\n\n## Steps\n", "line 3: there are two sections `## Steps`."),
+        ("## Steps\n\n  x = the scores\n", "below line 1: indent `x = the scores` by four blanks."),
+        ("## Steps\n\n    x = The scores.\n", "the words in `x = The scores.` stand in the middle of a sentence."),
+        (
+            "## Steps\n\n    x @ = the scores\n",
+            "below line 1: `x @ = the scores` is not `variable or expression = words`.",
+        ),
+        ("## Steps\n\n    x = a\n    x = b\n", "below line 1: `x = b` repeats another line."),
+        ("## Steps\n\n    x = a\n    y = a\n", "below line 1: `y = a` repeats another line."),
+        ("## Steps\n\n    x\n", "below line 1: `x` is not `variable or expression = words`."),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(read, text, said):

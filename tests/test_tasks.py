@@ -21,7 +21,7 @@ from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.reference_trace import run_trace
 from course_utils.checks.running.contract import holds_float64
 from course_utils.checks.running.run import run
-from course_utils.checks.try_instructor_mistakes import equal_mistakes
+from course_utils.checks.try_instructor_mistakes import equal_mistakes, misspelt
 from course_utils.models import variants
 
 
@@ -127,6 +127,8 @@ def test_correct_answers_pass_and_mistakes_have_own_sentences(task):
             report = judge_answer(task, answer, seed, expected=expected)
             wrong += [] if report.state == "passed" else [f"seed {seed}: {name} is refused.\n{report}"]
         for mistake in mistakes:
+            if stops := misspelt(mistake, expected):
+                wrong.append(f"{task.place(mistake)} stops in every case with {stops}: is a name misspelt?")
             report = judge_mistake(task, mistake, expected)
             if not is_told(mistake, report):
                 why = why_not_told(task, mistake, report, expected)

@@ -105,7 +105,7 @@ def derived_steps(
         arguments, results: the task's, with their shapes, as in "words B×S×D".
         words: what steps are called, by the variable that they are assigned to or by an expression with the wildcards of a change.
 
-    Raises `CourseError` for words that fit nowhere.
+    Raises `CourseError` for words that fit nowhere, or that another step is called.
     """
     tree = without_docstrings(ast.parse(source))
     function = tree.body[-1]
@@ -115,11 +115,12 @@ def derived_steps(
         return None
     stepping = _Stepping(function, arguments, results, words)
     function.body = [stepping.visit(part) for part in function.body]
+    _name(stepping.steps)
     if unused := [each for each in words if each not in stepping.used]:
-        raise CourseError(f"no step of the solution is like `{unused[0]}`")
+        there = ", ".join(step.constant.value for step in stepping.steps)
+        raise CourseError(f"no step of the solution is like `{unused[0]}`. There are {there}")
     if not stepping.steps:
         return None
-    _name(stepping.steps)
     # No source can hold these names. The function itself is there, too: it may call itself.
     names = {**space, **{f"<{each.__name__}>": each for each, *_ in OPERATORS.values()}}
     exec(source, names)

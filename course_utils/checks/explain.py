@@ -467,7 +467,8 @@ def _by_a_number(evaluator, baseline, wrong, off, received):
 
 
 def _number_text(number):
-    """Return a number with four significant digits, or with so many that it does not read as 1 where it is not 1."""
+    """Return a number with four significant digits, or with so many that it does not read as 1 where it is not 1, rounding aside."""
+    number = round(number) if isclose(number, round(number), rel_tol=1e-6) else number
     return next(text for digits in range(4, 18) if (text := f"{number:.{digits}g}") != "1" or number == 1)
 
 

@@ -95,7 +95,7 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
             hints = section.paragraphs
         elif section.heading == SOLUTION:
             solution = "\n".join(section.changes)
-        elif section.heading == STEPS:
+        elif section.heading == STEPS and steps is None:
             steps = _words_of_steps(path, section)
         elif match := SHARED.fullmatch(section.heading):
             mistakes += _from_shared(path, section, shared / f"{match[1]}.md", match[2].split(", "))
@@ -104,24 +104,31 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
     for number, section in enumerate(mistakes):
         if any(section.heading == other.heading for other in mistakes[:number]):
             raise CourseError(f"{path}, line {section.line}: there are two mistakes named {section.heading}.")
+        if section.heading == STEPS:
+            raise CourseError(f"{path}, line {section.line}: there are two sections `## {STEPS}`.")
         if not section.paragraphs:
-            raise CourseError(f"{path}, line {section.line}: what is a learner told who makes this mistake?")
+            meant = did_you_mean(section.heading, [HINTS, SOLUTION, STEPS])
+            raise CourseError(
+                f"{path}, line {section.line}: what is a learner told who makes the mistake {section.heading}{meant}?"
+            )
     return TaskText(hints, tuple(mistakes), solution, steps)
 
 
 def _words_of_steps(path, section):
     """Return {variable or expression: words}."""
-    found = {}
+    found, at = {}, f"{path}, below line {section.line}"
+    if section.paragraphs:
+        raise CourseError(f"{at}: indent `{section.paragraphs[0]}` by four blanks.")
     for line in section.changes:
         expression, _, words = line.rpartition(" = ")
         try:
             ast.parse(expression, mode="eval")
         except SyntaxError:
-            raise CourseError(
-                f"{path}, line {section.line}: `{line}` is not `variable or expression = words`."
-            ) from None
+            raise CourseError(f"{at}: `{line}` is not `variable or expression = words`.") from None
+        if not words or words.endswith(".") or words[0].isupper():
+            raise CourseError(f"{at}: the words in `{line}` stand in the middle of a sentence.")
         if expression in found or words in found.values():
-            raise CourseError(f"{path}, line {section.line}: {expression} = {words} repeats another line.")
+            raise CourseError(f"{at}: `{line}` repeats another line.")
         found[expression] = words
     return found
 

@@ -27,6 +27,16 @@ def equal_mistakes(task: Task, mistake: Mistake, expected: Expected) -> list[Mis
     ]
 
 
+def misspelt(mistake: Mistake, expected: Expected) -> str:
+    """Return what a mistake stops with if it names in every case something that there is not, such as `x.maen()`; else ""."""
+    failure = None
+    for place in range(len(expected.cases)):
+        failure = expected.of_mistake(mistake, place).failure
+        if failure is None or failure.type not in ("AttributeError", "NameError"):
+            return ""
+    return f"{failure.type}: {failure.message}" if failure else ""
+
+
 def try_out(own: InstructorMistake) -> str:
     """Return what a check says of an answer with a mistake. Raises `CourseError` where the mistake is of no use, and says why."""
 
@@ -37,6 +47,8 @@ def try_out(own: InstructorMistake) -> str:
     outcomes = [expected.of_mistake(mistake, place) for place in places]
     if not any(first_failure(task, expected, place, outcomes[place]) for place in places):
         raise CourseError(f"{here}: this is correct in every case of the task, so no check can find it.")
+    if wrong := misspelt(mistake, expected):
+        raise CourseError(f"{here}: this stops in every case with {wrong}. Is a name misspelt?")
     for other in equal_mistakes(task, mistake, expected) if own.source else ():
         raise CourseError(
             f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "

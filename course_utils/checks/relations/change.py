@@ -20,7 +20,7 @@ class Change(NamedTuple):
     instead: bool = False
 
 
-WORDS_AT_MOST = 15  # so that the sentence around it, "In every case, you return what …", has at most 25
+WORDS_AT_MOST = 18  # so that the sentence around it, "In every case, you return what …", has at most 28
 
 
 def is_readable(text: str) -> bool:
