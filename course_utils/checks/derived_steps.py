@@ -24,15 +24,9 @@ OPERATORS = {  # the function that an operator becomes, what it gives, and the s
     ast.Mod: (operator.mod, "the remainder", ""),
     ast.Pow: (operator.pow, "the power", "{} to the power of {}"),
 }
-for kind, function in (
-    (ast.Lt, operator.lt),
-    (ast.LtE, operator.le),
-    (ast.Gt, operator.gt),
-    (ast.GtE, operator.ge),
-    (ast.Eq, operator.eq),
-    (ast.NotEq, operator.ne),
-):
-    OPERATORS[kind] = function, "the comparison", "the comparison of {} with {}"
+COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+for kind, name in COMPARISONS.items():
+    OPERATORS[kind] = getattr(operator, name), "the comparison", "the comparison of {} with {}"
 POWERS = {2: "the square", 0.5: "the square root"}
 FUNCTIONS = {  # what they give, as functions or as methods of tensors
     "abs": "the absolute value", "amax": "the maximum", "argmax": "the position of the maximum", "argsort": "the order", "clamp": "the clamped value",
@@ -53,12 +47,7 @@ SAME = set("T mT clone contiguous double expand expand_as float int item long sq
 MODULES = {"torch", "F", "math", "functional", "special"}
 NO_NOUNS = set("after all along away before best changing drawn far first given hidden kept last left new old one other read right same seen sent shown "
                "taken third turned written".split())  # fmt: skip
-PREPOSITIONS = {
-    "the difference": "from",
-    "the quotient": "by",
-    "the quotient rounded down": "by",
-    "the remainder": "by",
-}
+DIVISIONS = ("the quotient", "the quotient rounded down", "the remainder")
 WORDS_AT_MOST = 6
 MASKED = "the masked values"
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -80,14 +69,13 @@ class Step:
             yield self.full.format(*given)
         if is_only_one:
             yield self.brief
-        named = given[1:] if PREPOSITIONS.get(self.brief) == "by" else given
-        if len(self.operands) == 2 and any(named):
-            yield f"{self.brief} {PREPOSITIONS.get(self.brief, 'with')} {next(filter(None, named))}"
-        yield (
-            self.brief.replace("the ", f"the {ORDINALS[place]} ", 1)
-            if place < len(ORDINALS)
-            else f"{self.brief}, number {place + 1}"
-        )
+        named = list(filter(None, given[1:] if self.brief in DIVISIONS else given))
+        if len(self.operands) == 2 and named:
+            preposition = "by" if self.brief in DIVISIONS else "from" if self.brief == "the difference" else "with"
+            yield f"{self.brief} {preposition} {named[0]}"
+        if place < len(ORDINALS):
+            yield self.brief.replace("the ", f"the {ORDINALS[place]} ", 1)
+        yield f"{self.brief}, number {place + 1}"
 
 
 def derived_steps(
@@ -105,7 +93,7 @@ def derived_steps(
         arguments, results: the task's, with their shapes, as in "words B×S×D".
         words: what steps are called, by the variable that they are assigned to or by an expression with the wildcards of a change.
 
-    Raises `CourseError` for words that fit nowhere, or that another step is called.
+    Raises `CourseError` for words that fit nowhere.
     """
     tree = without_docstrings(ast.parse(source))
     function = tree.body[-1]
@@ -131,17 +119,11 @@ def derived_steps(
 
 def _name(steps):
     """Give each step the best name that no other has."""
-    briefs, told, taken, places = (
-        Counter(step.brief for step in steps if not step.told),
-        {step.told for step in steps},
-        {""},
-        Counter(),
-    )
+    briefs, told = Counter(step.brief for step in steps if not step.told), {step.told for step in steps}
+    taken, places = {""}, Counter()
     for step in steps:
-        names = step.names(briefs[step.brief] == 1, places[step.brief])
-        step.constant.value = next(
-            name for name in names if name not in taken and (name == step.told or name not in told)
-        )
+        names = (name for name in step.names(briefs[step.brief] == 1, places[step.brief]) if name not in taken)
+        step.constant.value = next(name for name in names if name == step.told or name not in told)
         taken.add(step.constant.value)
         places[step.brief] += not step.told
 
@@ -154,9 +136,10 @@ class _Stepping(ast.NodeTransformer):
         self.patterns = [(ast.parse(each, mode="eval").body, each) for each in words if not each.isidentifier()]
         self.results = [_noun(result.partition(" ")[0]) for result in results]
         self.shapes = {name: axes.split("×") for name, _, axes in (each.partition(" ") for each in arguments)}
-        self.called = {
-            part.id: "" for part in ast.walk(function) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-        }
+        variables = [
+            part for part in ast.walk(function) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        ]
+        self.called = dict.fromkeys((part.id for part in variables), "")  # what each is called: a Step, words or ""
         self.called |= {part.arg: part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
     def as_written(self, node):
