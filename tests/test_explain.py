@@ -203,7 +203,7 @@ def test_pairs_need_values_for_most_inputs():
     assert relation("08.hard_attention", compared_with_mirrored_values) is None
 
 
-def test_one_argument_for_another_is_told_for_few_inputs():
+def test_arguments_mixed_up_are_told_even_for_few_inputs():
     def compared_with_values(weights, values, uniform):
         return solution_of("08.hard_attention")(weights, values, values)  # runs for two of ten inputs
 
