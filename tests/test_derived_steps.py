@@ -19,8 +19,8 @@ MASK = torch.tensor([True, False])
 ARGUMENTS, RESULTS = ("x B×D", "weight A×D", "bias A", "mask B"), ("scaled B×A", "hidden B×A")
 
 
-def steps(source, arguments=ARGUMENTS, results=RESULTS, **words):
-    return derived_steps(source, {"torch": torch}, arguments, results, words)
+def steps(source):
+    return derived_steps(source, {"torch": torch}, ARGUMENTS, RESULTS, {})
 
 
 def names(function, *args):

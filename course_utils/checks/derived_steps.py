@@ -201,7 +201,7 @@ class _Stepping(ast.NodeTransformer):
         return self.expression(node)[0] if is_value else super().visit(node)
 
     def assigned_value(self, target, value):
-        """Return a value with its steps, and what it is called: by the variable, where that is assigned for the first time."""
+        """Return a value with its steps, and what it is called: the task's words for the variable, else the variable."""
         new, called, is_new = self.expression_and_news(value)
         if is_new and isinstance(target, ast.Name):
             if target.id in self.words and target.id not in self.used:
