@@ -38,7 +38,8 @@ class Lab:
         self.reader = threading.Thread(target=lambda: self.printed.extend(self.process.stdout), daemon=True)
         self.reader.start()
         deadline = time.monotonic() + wait
-        while not (found := ADDRESS.search("".join(self.printed))):
+        # JupyterLab prints its address before it listens there
+        while not ((found := ADDRESS.search("".join(self.printed))) and listens(int(found[1]))):
             assert self.process.poll() is None and time.monotonic() < deadline, "".join(self.printed)
             time.sleep(0.1)
         self.port, self.path, self.token = int(found[1]), found[2], found[3]
@@ -66,8 +67,14 @@ class Lab:
             self.stop()
 
 
+def listens(port):
+    """Whether something on this computer takes connections on a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def free_port():
-    """A port that nothing listens on, nor on the next."""
+    """A port that nothing listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
