@@ -20,7 +20,7 @@ Its hints and the sentences of its mistakes are in `dot.md` beside it, where mos
 import random
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -68,6 +68,7 @@ class Mistake:
         return Mistake(self.name, sentence, self._function, self.changes, self._make)
 
 
+@dataclass(eq=False, repr=False)
 class Task:
     """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
@@ -91,53 +92,47 @@ class Task:
     "side effect", where every value is right. The sentence completes "50% of the points: …".
     """
 
-    def __init__(
-        self,
-        home: str,
-        title: str,
-        arguments: Sequence[str],
-        result: str | Sequence[str],
-        *,
-        difficulty: int,
-        importance: int,
-        minutes: int,
-        candidates: Iterable[Callable] = (),
-        suspects: bool = True,
-        points: float = 1,
-        partial: Mapping[str, tuple[float, str]] | None = None,
-        module: bool = False,
-        gradient_not_asked: Iterable[str] = (),
-        rows_sum_to_one: Iterable[str] = (),
-        gradient_optional: bool = False,
-        offers: Iterable[str] = (),
-    ) -> None:
-        self.home, self.title = sys.modules.get(home), title
+    home: InitVar[str]
+    title: str
+    arguments: Sequence[str]
+    result: InitVar[str | Sequence[str]]
+    _: KW_ONLY
+    difficulty: int
+    importance: int
+    minutes: int
+    candidates: Sequence[Callable] = ()  # functions that this task's cases stand for as Candidate(index)
+    suspects: bool = True
+    points: float = 1
+    partial: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    module: bool = False
+    gradient_not_asked: Sequence[str] = ()
+    rows_sum_to_one: Sequence[str] = ()
+    gradient_optional: bool = False
+    offers: Sequence[str] = ()
+    properties: list[Callable[[Case, object], str | None]] = field(default_factory=list, init=False)
+    canonical_function: Callable[[Case, object], object] | None = field(default=None, init=False)
+    mismatch_function: Callable[[Case, object, object], str] | None = field(default=None, init=False)
+    cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = field(
+        default=None, init=False
+    )
+    _steps: Callable[..., Generator[tuple, object, object]] | None = field(default=None, init=False)
+    _oracle: Callable | None = field(default=None, init=False)
+
+    def __post_init__(self, home: str, result: str | Sequence[str]) -> None:
+        self.home = sys.modules.get(home)
         self.text = Path(self.home.__file__).with_suffix(".md") if self.home else None
         self.id = f"{self.text.parents[1].name.split('_')[1]}.{self.text.stem}" if self.text else home
-        self.difficulty, self.importance, self.minutes = difficulty, importance, minutes
-        self.arguments, self.names = tuple(arguments), [name.partition(" ")[0] for name in arguments]
-        self.module, self.gradient_not_asked = module, tuple(gradient_not_asked)
-        self.rows_sum_to_one = tuple(rows_sum_to_one)
-        self.gradient_optional, self.offers = gradient_optional, tuple(offers)
+        self.names = [name.partition(" ")[0] for name in self.arguments]
         self.results = (result,) if isinstance(result, str) else tuple(result)
-        self.points, self.partial = points, dict(partial or {})
-        self.candidates = tuple(candidates)  # functions that this task's cases stand for as Candidate(index)
-        self.suspects = suspects
         self._by_key: dict[int, Callable] = {}
-        self.mistakes: list[Mistake] = []
-        self.properties: list[Callable[[Case, object], str | None]] = []
-        self._steps: Callable[..., Generator[tuple, object, object]] | None = None
-        self._oracle: Callable | None = None
-        self.canonical_function: Callable[[Case, object], object] | None = None
-        self.mismatch_function: Callable[[Case, object, object], str] | None = None
-        self.cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = None
         text = read_task_text(self.text, lessons_folder() / "shared") if self.text else TaskText((), (), "")
         self.hints = text.hints
         self._solution = text.solution  # to make changes in, where the text shows one
         self._words = text.steps  # for its steps; None where the text has no section of them
         self.sections = {section.heading: section for section in text.mistakes}  # by the mistake's name
-        for section in text.mistakes:
-            self.mistakes.append(self.written(section.heading, " ".join(section.paragraphs), section.changes))
+        self.mistakes = [
+            self.written(section.heading, " ".join(section.paragraphs), section.changes) for section in text.mistakes
+        ]
 
     @property
     def answer_kinds(self) -> tuple[str, ...]:
