@@ -26,7 +26,6 @@ OF_NUMBERS = {  # text: function, the kinds of numbers for which it makes sense
     "with the exponential of {0} instead of {0}": (torch.exp, FRACTIONS),
     "with the sigmoid of {0} instead of {0}": (torch.sigmoid, FRACTIONS),
     "with the tanh of {0} instead of {0}": (torch.tanh, FRACTIONS),
-    "with the negative numbers in {} set to 0": (torch.relu, {REAL}),
 }
 
 
@@ -68,13 +67,6 @@ OF_AN_OPTION = {"with 1 instead of {}", "with 1 divided by {0} instead of {0}", 
 OF_A_LIST = {
     "with {} in reverse order": lambda x: x[::-1],
     "without the last entry of {}": lambda x: x[:-1],
-    "without the first entry of {}": lambda x: x[1:],
-    "with only the first entry of {}": lambda x: x[:1],
-    "with an empty list instead of {}": lambda x: x[:0],
-    "with each entry of {} in reverse order": lambda x: [entry[::-1] for entry in x],
-    "without the last element of each entry of {}": lambda x: [entry[:-1] for entry in x],
-    "without the first element of each entry of {}": lambda x: [entry[1:] for entry in x],
-    "with repeats dropped from each entry of {}": lambda x: [list(dict.fromkeys(entry)) for entry in x],
 }
 
 
@@ -115,7 +107,7 @@ def of_one(name: str, letters: str, arg: object, discrete: bool = False) -> Iter
         for text, function in OF_A_NUMBER.items():
             yield Change(text.format(name), function, text in OF_AN_OPTION)
     elif isinstance(arg, list):
-        yield from (Change(text.format(name), function, "repeats" in text) for text, function in OF_A_LIST.items())
+        yield from (Change(text.format(name), function) for text, function in OF_A_LIST.items())
 
 
 def _of_a_tensor(name, letters, arg, discrete):

@@ -35,14 +35,11 @@ ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "the square root of {}": (torch.sqrt, NUMBERS),
     "1 divided by {}": (torch.reciprocal, NUMBERS),
     "1 minus {}": (lambda t: 1 - t, NUMBERS),
-    "the signs of {}, 1 or -1": (torch.sign, {REAL}),
     "{} rounded to whole numbers": (torch.round, FRACTIONS),
     "{} rounded to one decimal place": (lambda t: t.round(decimals=1), FRACTIONS),
     "{} rounded to two decimal places": (lambda t: t.round(decimals=2), FRACTIONS),
     "{} rounded to three decimal places": (lambda t: t.round(decimals=3), FRACTIONS),
-    "the arc cosine of {}": (torch.acos, FRACTIONS),
     "True where {} is above 0": (lambda t: t > 0, {REAL, WHOLE}),
-    "True where {} is above ½": (lambda t: t > 0.5, FRACTIONS),
 }
 OF_A_RESULT = {  # what a last step that is missing leaves
     "{} before the sigmoid": (torch.logit, {POSITIVE}),
@@ -58,14 +55,12 @@ ALONG = {  # an axis
     "{} normalised to length 1 along {}": (lambda t, a: t / t.norm(dim=a, keepdim=True), FRACTIONS),
     "{} divided by the maximum along {}": (lambda t, a: t / t.amax(a, keepdim=True), NUMBERS),
     "{} minus the mean along {}": (lambda t, a: t - t.mean(a, keepdim=True), FRACTIONS),
-    "{} minus the maximum along {}": (lambda t, a: t - t.amax(a, keepdim=True), NUMBERS),
     "the running sum of {} along {}": (lambda t, a: t.cumsum(a), NUMBERS),
     "{} in reverse order along {}": (lambda t, a: t.flip(a), ANY),
     "{} shifted forward by one position along {}": (lambda t, a: t.roll(1, a), ANY),
     "{} shifted back by one position along {}": (lambda t, a: t.roll(-1, a), ANY),
     "the sum of {} over {}": (lambda t, a: t.sum(a), NUMBERS),
     "the mean of {} over {}": (lambda t, a: t.mean(a), NUMBERS),
-    "the maximum of {} over {}": (lambda t, a: t.amax(a), NUMBERS),
     "the sum of {} over {}, with `keepdim=True`": (lambda t, a: t.sum(a, keepdim=True), NUMBERS),
     "the mean of {} over {}, with `keepdim=True`": (lambda t, a: t.mean(a, keepdim=True), NUMBERS),
     "the sum of {} over {}, repeated along it": (lambda t, a: t.sum(a, keepdim=True).expand_as(t), NUMBERS),
@@ -136,7 +131,6 @@ MIXED = {
     "{0} divided by {1}": lambda t, x: t / x,
     "{0} times {1}[..., None]": lambda t, x: t * x[..., None],
     "{0} divided by {1}[..., None]": lambda t, x: t / x[..., None],
-    "{0} plus {1}[..., None]": lambda t, x: t + x[..., None],
 }
 
 
