@@ -116,7 +116,10 @@ def test_words_for_no_step_name_the_file(declare):
         ("## Step\n\n    x = y\n", 'who makes the mistake Step (did you mean "Steps"?)?'),
         ("## Steps\n\n## Steps\n", "line 3: there are two sections `## Steps`."),
         ("## Steps\n\n  x = the scores\n", "below line 1: indent `x = the scores` by four blanks."),
-        ("## Steps\n\n    x = The scores.\n", "the words in `x = The scores.` stand in the middle of a sentence."),
+        (
+            "## Steps\n\n    x = The scores.\n",
+            "`x = The scores.`: write words that fit into a sentence, such as `the scores`.",
+        ),
         (
             "## Steps\n\n    x @ = the scores\n",
             "below line 1: `x @ = the scores` is not `variable or expression = words`.",

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import PUBLISHED, learners_folder
+from course_utils.base.words import did_you_mean
 from course_utils.checks.changed_solution import changed, refuse_undefined
 from course_utils.checks.task import Mistake, Task
 from course_utils.checks.task_text import sections
@@ -77,7 +78,7 @@ def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], s
                 )
             task, name = match.groups()
             if task not in solutions:
-                raise CourseError(f"there is no task {task}")
+                raise CourseError(f"there is no task {task}{did_you_mean(task, solutions)}")
             if not section.paragraphs:
                 raise CourseError("write below the heading what a learner who makes this mistake should be told")
             if (task, name) in seen:
@@ -97,7 +98,7 @@ def add_instructor_mistakes(task: Task, every: Iterable[InstructorMistake]) -> N
         known = {mistake.name: place for place, mistake in enumerate(task.mistakes)}
         if not own.source and own.name not in known:
             raise CourseError(
-                f"{task.id} has no mistake {own.name}: write below its sentence what it changes in the solution."
+                f"{task.id} has no mistake {own.name}{did_you_mean(own.name, known)}: write below its sentence what it changes in the solution."
             )
         new = Mistake(own.name, own.sentence, task.function_from(own.source, own.name)) if own.source else None
         if own.name in known:

@@ -126,7 +126,7 @@ def _words_of_steps(path, section):
         except SyntaxError:
             raise CourseError(f"{at}: `{line}` is not `variable or expression = words`.") from None
         if not words or words.endswith(".") or words[0].isupper():
-            raise CourseError(f"{at}: the words in `{line}` stand in the middle of a sentence.")
+            raise CourseError(f"{at}: `{line}`: write words that fit into a sentence, such as `the scores`.")
         if expression in found or words in found.values():
             raise CourseError(f"{at}: `{line}` repeats another line.")
         found[expression] = words
