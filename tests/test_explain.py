@@ -210,6 +210,17 @@ def test_arguments_mixed_up_are_told_even_for_few_inputs():
     assert "with values instead of uniform. " in relation("08.hard_attention", compared_with_values)
 
 
+def test_a_step_that_is_rounded_explains_nothing():
+    """By chance, the rounded running sum keeps the same ids on every ordinary input."""
+
+    def kept_from_1_minus_p(logits, p):
+        probabilities = logits.softmax(0)
+        kept = torch.where(probabilities >= min(1 - p, float(probabilities.max())), probabilities, 0.0)
+        return kept / kept.sum()
+
+    assert relation("21.nucleus", kept_from_1_minus_p) is None
+
+
 @pytest.mark.parametrize("task_id", ["00.weighted_sum", "01.sum_vectors", "01.word_polarity", "02.softmax"])
 def test_nan_everywhere_is_not_explained_by_one_of_many_causes(task_id):
     nothing = changed(task_id, lambda value: torch.full_like(value, torch.nan))

@@ -35,15 +35,15 @@ ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "the square root of {}": (torch.sqrt, NUMBERS),
     "1 divided by {}": (torch.reciprocal, NUMBERS),
     "1 minus {}": (lambda t: 1 - t, NUMBERS),
+    "True where {} is above 0": (lambda t: t > 0, {REAL, WHOLE}),
+}
+OF_A_RESULT = {  # what a last step that is missing leaves, and one too many: rounding on the way fits by chance
+    "{} before the sigmoid": (torch.logit, {POSITIVE}),
+    "{} before the tanh": (torch.atanh, {REAL}),
     "{} rounded to whole numbers": (torch.round, FRACTIONS),
     "{} rounded to one decimal place": (lambda t: t.round(decimals=1), FRACTIONS),
     "{} rounded to two decimal places": (lambda t: t.round(decimals=2), FRACTIONS),
     "{} rounded to three decimal places": (lambda t: t.round(decimals=3), FRACTIONS),
-    "True where {} is above 0": (lambda t: t > 0, {REAL, WHOLE}),
-}
-OF_A_RESULT = {  # what a last step that is missing leaves
-    "{} before the sigmoid": (torch.logit, {POSITIVE}),
-    "{} before the tanh": (torch.atanh, {REAL}),
 }
 
 
