@@ -21,6 +21,7 @@ from course_utils.checks.judge import _try_property, judge
 from course_utils.checks.reference_trace import run_trace
 from course_utils.checks.running.contract import holds_float64
 from course_utils.checks.running.run import run
+from course_utils.checks.task import Draw
 from course_utils.checks.try_instructor_mistakes import equal_mistakes, misspelt
 from course_utils.models import variants
 
@@ -38,6 +39,12 @@ ZEROS_IN_EMPTY_ROWS = pytest.mark.skipif(torch.__version__ < "2.5", reason="need
 @pytest.mark.parametrize("task", [task for task in TASKS.values() if task._solution], ids=lambda task: task.id)
 def test_a_solution_that_a_tasks_text_shows_is_correct(task):
     assert judge_answer(task, answer_of(task.id, task._solution)).state == "passed"
+
+
+def test_a_drawn_matrix_is_never_its_own_transpose():
+    for draw in map(Draw, range(100)):
+        for matrices in (draw.numbers(2, 2), draw.numbers(1, 2, 2), draw.numbers(3, 3)):
+            assert not torch.equal(matrices, matrices.mT)
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

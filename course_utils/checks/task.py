@@ -348,10 +348,13 @@ class Draw:
         self.generator = torch.Generator().manual_seed(1000 + seed)
 
     def numbers(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed."""
+        """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed. No matrix is symmetric."""
         if torch.Size(shape).numel() > 12:
             return self.normal(*shape, dtype=dtype)
-        return self.whole(-4, 5, *shape).to(dtype) / 2
+        while True:
+            drawn = self.whole(-4, 5, *shape).to(dtype) / 2
+            if len(shape) < 2 or shape[-1] == 1 or not torch.equal(drawn, drawn.mT):  # a transpose has to be wrong
+                return drawn
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Normally distributed numbers of any count, drawn in float64, so that float32 and float64 get the same ones."""
