@@ -158,6 +158,15 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
     """Give each Change, whose function takes (operation, operands), of what goes into a step, or of its operation."""
     operation = SAME.get(operation, operation)
     if len(operands) == 2:
+        for place, name in enumerate(called):  # first: dividing is left out more often than replaced by adding
+            alone, known = lambda o, ab, p=place: ab[p], operation in WITHOUT_THE_RIGHT
+            if known and all(called) and (place == 0 or operation in (operator.add, operator.mul)):
+                left, right = (called[0], called[1]) if place == 0 else (called[1], called[0])
+                yield Change(WITHOUT_THE_RIGHT[operation].format(left, right), alone, often=True)
+            elif name and place == 0 and operation is operator.truediv:  # by a number
+                yield Change(f"without dividing {name}", alone, often=True)
+            elif name:
+                yield Change(f"with {name} instead of {text}", alone, often=known)
         for row in OPERATIONS:
             for other, words in row.items():
                 if operation in row and other is not operation:
@@ -169,12 +178,6 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
         for place, name in enumerate(called):
             if not name:
                 continue
-            alone, known = lambda o, ab, p=place: ab[p], operation in WITHOUT_THE_RIGHT
-            if known and all(called) and (place == 0 or operation in (operator.add, operator.mul)):
-                left, right = (called[0], called[1]) if place == 0 else (called[1], called[0])
-                yield Change(WITHOUT_THE_RIGHT[operation].format(left, right), alone, often=True)
-            else:
-                yield Change(f"with {name} instead of {text}", alone, often=known)
             for change in of_one(name, _shape_letters(operands[place], sizes), operands[place], discrete):
                 of_all = lambda o, ab, p=place, f=change.function: o(*with_one(tuple(ab), p, f))  # noqa: E731
                 yield change._replace(text=f"{change.text}, in {text}", function=of_all)
