@@ -17,7 +17,7 @@
       > Why.
     - [ ] 0.5                                  a likely wrong number
       > Why that is wrong.
-    - [ ] otherwise                            what to say of any other number, if there is anything
+    - [ ] otherwise                            what to say about any other number; optional
       > Look at …
 
     ## 04.wide                                 a prediction: no title
@@ -29,7 +29,7 @@
 
     > Why the result is what it is.
 
-Lines are joined as in Markdown. What is before the first `## ` is for authors.
+Lines are joined as in Markdown. Text before the first `## ` is for authors.
 """
 
 import re
@@ -85,7 +85,7 @@ def read_questions(path: Path, number: str) -> tuple[list, list]:
 
 
 def _headings(lines):
-    """Yield the line and the text of each heading, with the items below it, of which the first is what is asked."""
+    """Yield the line and the text of each heading, with the items below it; the first is what is asked."""
     part = None
     for place, line in enumerate(lines, 1):
         if line.startswith("#") and not line.startswith("# "):
