@@ -43,11 +43,11 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
         elif match := ASSIGNS.fullmatch(change):
             arguments.append((match[1], _parse(match[2], change)[0], change))
         else:
-            raise CourseError(f"`{change}` is no change: write `old -> new`, or `name := value` for an argument")
+            raise CourseError(f"`{change}` is not a change: write `old -> new`, or `name := value` for an argument")
     replacing = _Replacing(patterns)
     tree = replacing.visit(tree)
     if unused := [change for *_, change in patterns if change not in replacing.used]:
-        raise CourseError(f"nothing in the solution is like `{unused[0].partition(ARROW)[0]}`")
+        raise CourseError(f"nothing in the solution matches `{unused[0].partition(ARROW)[0]}`")
     _assign(tree, arguments)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needed = [line for line, imported in _imports(imports) if names & imported]
@@ -93,7 +93,7 @@ def _parse(code, change):
         except SyntaxError:
             raise CourseError(f"`{code.strip()}` in `{change}` is not Python ({error.msg})") from None
     if not body:
-        raise CourseError(f"`{change}` has nothing on one side: `pass` takes the place of a statement that is left out")
+        raise CourseError(f"`{change}` has nothing on one side: write `pass` to leave a statement out")
     return [body[0].value] if len(body) == 1 and isinstance(body[0], ast.Expr) else body
 
 
@@ -115,7 +115,7 @@ def _assign(tree, arguments):
     known = [argument.arg for argument in own.args.args + own.args.kwonlyargs] if own else []
     for name, _, change in arguments:
         if name not in known:
-            raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
+            raise CourseError(f"`{change}` changes no argument: the arguments are {', '.join(known)}")
     names = ", ".join(name for name, *_ in arguments)
     values = ", ".join(f"{name} if {name} is None else {ast.unparse(value)}" for name, value, _ in arguments)
     own.body.insert(0, ast.parse(f"{names} = {values}").body[0])
@@ -140,7 +140,7 @@ class _Replacing(ast.NodeTransformer):
                 if isinstance(node, ast.stmt):
                     return [ast.Expr(part) if isinstance(part, ast.expr) else part for part in made]
                 if isinstance(node, ast.expr) and isinstance(made[0], ast.stmt):
-                    raise CourseError(f"`{change}` puts a statement in place of a part of a line")
+                    raise CourseError(f"`{change}` replaces part of a line with a statement")
                 return made[0] if made else None
         return super().generic_visit(node)
 

@@ -106,7 +106,7 @@ def derived_steps(
     _name(stepping.steps)
     if unused := [each for each in words if each not in stepping.used]:
         there = ", ".join(step.constant.value for step in stepping.steps)
-        raise CourseError(f"no step of the solution is like `{unused[0]}`. There are {there}")
+        raise CourseError(f"no step of the solution matches `{unused[0]}`. Its steps: {there}")
     if not stepping.steps:
         return None
     # No source can contain these names. The function itself is included: it may call itself.

@@ -130,7 +130,7 @@ IN_OTHER_WORDS = {  # the first part that a message contains decides
     "'function' object is not iterable": "a function is called with round brackets, as in `f()`.",
     "'int' object is not iterable": "a counting loop runs over `range(n)`.",
     "maximum recursion depth": "your function calls itself endlessly.",
-    "tensor(": "a dictionary does not find a tensor by its value: use a plain number as the key, as `.item()` gives it.",
+    "tensor(": "a dictionary cannot look up a tensor by its value: use a plain number as the key, such as `x.item()`.",
 }
 IMPORTS = {
     "torch": "import torch",

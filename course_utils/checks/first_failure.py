@@ -23,8 +23,8 @@ NO_SLOPE = "Some step has no finite slope there, such as the softmax of a row of
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_VERDICT = (
     "Your test gives different verdicts on one and the same candidate when it is called twice. If its inputs are random, make them the same each time "
-    "(`torch.manual_seed(0)`, or a Generator with a seed). And allow for rounding, but no more: as much as the exercise says, else "
-    "as `torch.allclose(…, atol=1e-5)` does."
+    "(`torch.manual_seed(0)`, or a Generator with a seed). Allow for rounding as the exercise says, or else "
+    "as `torch.allclose(…, atol=1e-5)` does, but no more."
 )
 OTHER_MODE = (
     "Your module gives a different value in evaluation mode than in training mode. Here both should give the same. "
@@ -148,7 +148,7 @@ def _side_effect(task, case, outcome):
         return None
     return Finding(
         "side effect",
-        f"For this input the result is right, but your function alters its input {_altered_inputs(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _is_list_altered(case, outcome.changed[0]) else BY_A_TENSOR}",
+        f"For this input the result is right, but your function alters its input {_altered_inputs(task, case, outcome)}: its caller finds different values there afterwards. {BY_A_LIST if _is_list_altered(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 

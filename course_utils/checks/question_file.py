@@ -72,7 +72,7 @@ def read_questions(path: Path, number: str) -> tuple[list, list]:
             )
         name = f"{match[1]}.{match[2]}"
         if name in seen:
-            raise complain(f"{name} is there a second time")
+            raise complain(f"{name} occurs twice")
         seen.add(name)
         asked, *others = items
         if not asked.text:
@@ -127,13 +127,13 @@ def _question(name, title, asked, options, path):
     right = [(text, why) for mark, text, why in pairs if mark == "x"]
     wrong = [(text, why) for mark, text, why in pairs if mark == " "]
     if len(right) != 1:
-        raise _error_at(path, asked.line)(f"{name} needs one option that begins with `- [x]`, and has {len(right)}")
+        raise _error_at(path, asked.line)(f"{name} needs one option that begins with `- [x]`, not {len(right)}")
     text = " ".join(asked.text)
     if not (number := NUMBER.fullmatch(right[0][0])):
         return Question(name, title, text, right=right[0], wrong=tuple(wrong))
     others = {text: why for text, why in wrong if text != OTHERWISE}
     if odd := [text for text in others if as_number(text) is None]:
-        raise _error_at(path, asked.line)(f"{name} asks for a number, and its option {odd[0]!r} is none")
+        raise _error_at(path, asked.line)(f"{name} asks for a number, but its option {odd[0]!r} is not one")
     return NumberQuestion(
         name,
         title,

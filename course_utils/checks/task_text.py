@@ -88,7 +88,7 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
     Raises `CourseError`, with file and line, for what cannot be read.
     """
     if not path.is_file():
-        raise CourseError(f"{path} is missing: it says what hints and mistakes the task beside it has.")
+        raise CourseError(f"{path} is missing: it has the hints and mistakes of the task beside it.")
     hints, mistakes, solution, steps = (), [], "", None
     for section in sections(path.read_text(encoding="utf-8")):
         if section.heading == HINTS:
@@ -109,7 +109,7 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
         if not section.paragraphs:
             meant = did_you_mean(section.heading, [HINTS, SOLUTION, STEPS])
             raise CourseError(
-                f"{path}, line {section.line}: what is a learner told who makes the mistake {section.heading}{meant}?"
+                f"{path}, line {section.line}: the mistake {section.heading}{meant} has no sentence for a learner."
             )
     return TaskText(hints, tuple(mistakes), solution, steps)
 
@@ -118,7 +118,7 @@ def _words_of_steps(path, section):
     """Return {variable or expression: words}."""
     found, at = {}, f"{path}, below line {section.line}"
     if section.paragraphs:
-        raise CourseError(f"{at}: indent `{section.paragraphs[0]}` by four blanks.")
+        raise CourseError(f"{at}: indent `{section.paragraphs[0]}` by four spaces.")
     for line in section.changes:
         expression, _, words = line.rpartition(" = ")
         try:
@@ -140,7 +140,7 @@ def _from_shared(path, section, file, names):
         there = sorted(each.stem for each in file.parent.glob("*.md"))
         meant = did_you_mean(file.stem, there)
         raise CourseError(
-            f"{path}, line {section.line}: there is no shared file {file.name}{meant}. There are {', '.join(there)}."
+            f"{path}, line {section.line}: there is no shared file {file.name}{meant}. The files: {', '.join(there)}."
         )
     known = {each.heading: each for each in sections(file.read_text(encoding="utf-8"))}
     if missing := [name for name in names if name not in known]:

@@ -52,6 +52,6 @@ def try_out(own: InstructorMistake) -> str:
     for other in equal_mistakes(task, mistake, expected) if own.source else ():
         raise CourseError(
             f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
-            "Give it that name, and a check says it in your words."
+            "Give it that name to have checks use your sentence."
         )
     return judge_answer(task, mistake.function, seconds=60).message

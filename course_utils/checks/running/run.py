@@ -162,7 +162,7 @@ def _is_empty(answer):
 
 def _no_input(*args, **named):
     raise EOFError(
-        "an answer gets all that it needs as arguments: `input()` and `breakpoint()` would wait for somebody to type"
+        "an answer gets everything it needs as arguments: `input()` and `breakpoint()` would wait for somebody to type"
     )
 
 
