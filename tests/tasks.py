@@ -59,7 +59,7 @@ def assert_mistakes_can_be_made(task):
                 raise CourseError(f"{task.place(mistake)}: {problem}.") from None
         assert mistake.changes or mistake.function, (
             f"{task.place(mistake)} has neither a change nor a function: "
-            "indent its change by four blanks, or register a function below @task.mistake()"
+            "indent its change by four spaces, or register a function below @task.mistake()"
         )
 
 

@@ -173,5 +173,5 @@ def test_a_solution_without_operations_has_no_steps():
 
 @pytest.mark.parametrize("expression", ["x - _", "lost"])
 def test_words_that_fit_nowhere_are_refused(expression):
-    with pytest.raises(CourseError, match="no step of the solution is like"):
+    with pytest.raises(CourseError, match="no step of the solution matches"):
         derived_steps(LAYER, {"torch": torch}, ARGUMENTS, RESULTS, {expression: "the difference"})

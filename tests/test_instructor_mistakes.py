@@ -66,11 +66,11 @@ def test_several_changes_are_made_at_once():
 @pytest.mark.parametrize(
     "change, said",
     [
-        ("scores.softmax(0) -> scores", "nothing in the solution is like `scores.softmax(0)`"),
-        ("scores.softmax(-1) -> pass", "`scores.softmax(-1) -> pass` puts a statement in place of a part of a line"),
-        ("softmax(-1", "`softmax(-1` is no change: write `old -> new`, or `name := value`"),
+        ("scores.softmax(0) -> scores", "nothing in the solution matches `scores.softmax(0)`"),
+        ("scores.softmax(-1) -> pass", "`scores.softmax(-1) -> pass` replaces part of a line with a statement"),
+        ("softmax(-1", "`softmax(-1` is not a change: write `old -> new`, or `name := value`"),
         ("scores.softmax( -> scores", "`scores.softmax(` in `scores.softmax( -> scores` is not Python"),
-        ("length := 3", "`length := 3` changes no argument: there are query, key, mask"),
+        ("length := 3", "`length := 3` changes no argument: the arguments are query, key, mask"),
     ],
 )
 def test_changes_that_change_nothing_are_refused_in_a_sentence(change, said):
@@ -160,7 +160,7 @@ def test_the_file_on_the_instructors_page_is_accepted(file, capsys):
             "",
             "line 3: write below the heading",
         ),
-        ("weights @ value ->", "weights * value ->", "line 3: nothing in the solution is like `weights * value`"),
+        ("weights @ value ->", "weights * value ->", "line 3: nothing in the solution matches `weights * value`"),
         (
             "weights @ value -> value",
             "weights @ value -> valeu",

@@ -98,7 +98,7 @@ def test_steps_get_words_by_variable_or_expression(read):
 
 
 def test_words_for_no_step_name_the_file(declare):
-    with pytest.raises(CourseError, match=r"dot.md, `## Steps`: no step of the solution is like `state \* _`."):
+    with pytest.raises(CourseError, match=r"dot.md, `## Steps`: no step of the solution matches `state \* _`."):
         print(declare(INVITED + "## Steps\n\n    state * _ = the product\n").steps_function)
 
 
@@ -108,14 +108,14 @@ def test_words_for_no_step_name_the_file(declare):
         ("## from masks: levle\n\n    others = keys\n", "line 1: masks.md has no mistake levle: unmasked, level."),
         (
             "## from maks: level\n",
-            'line 1: there is no shared file maks.md (did you mean "masks"?). There are masks, task.',
+            'line 1: there is no shared file maks.md (did you mean "masks"?). The files: masks, task.',
         ),
         ("\n## from masks: level\n", "line 2: level needs the word others: `others = …`."),
         ("## a\n\nOnce.\n\n## a\n\nTwice.\n", "line 5: there are two mistakes named a."),
-        ("## a\n\n    x -> y\n", "line 1: what is a learner told who makes the mistake a?"),
-        ("## Step\n\n    x = y\n", 'who makes the mistake Step (did you mean "Steps"?)?'),
+        ("## a\n\n    x -> y\n", "line 1: the mistake a has no sentence for a learner."),
+        ("## Step\n\n    x = y\n", 'the mistake Step (did you mean "Steps"?) has no sentence for a learner.'),
         ("## Steps\n\n## Steps\n", "line 3: there are two sections `## Steps`."),
-        ("## Steps\n\n  x = the scores\n", "below line 1: indent `x = the scores` by four blanks."),
+        ("## Steps\n\n  x = the scores\n", "below line 1: indent `x = the scores` by four spaces."),
         (
             "## Steps\n\n    x = The scores.\n",
             "`x = The scores.`: write words that fit into a sentence, such as `the scores`.",
@@ -166,10 +166,10 @@ def declare(tmp_path, monkeypatch):
     [
         ("    hidden.mT -> hidde.mT", ': `hidde` is not defined (did you mean "hidden"?).'),
         ("    state @ _x -> _y", ": `_y` is not defined."),
-        ("    state * _ -> state", ": nothing in the solution is like `state * _`."),
+        ("    state * _ -> state", ": nothing in the solution matches `state * _`."),
         (
             "  hidden.mT -> hidden",
-            " has neither a change nor a function: indent its change by four blanks, or register ",
+            " has neither a change nor a function: indent its change by four spaces, or register ",
         ),
     ],
 )
@@ -199,7 +199,7 @@ def test_a_function_without_a_section_is_refused_with_its_place(declare, registe
 
 def test_a_module_without_a_markdown_file_beside_it_is_refused(declare):
     declare("").text.unlink()
-    with pytest.raises(CourseError, match="dot.md is missing: it says what hints and mistakes the task beside it has."):
+    with pytest.raises(CourseError, match="dot.md is missing: it has the hints and mistakes of the task beside it."):
         Task("dot_in_a_test", "", (), "", difficulty=1, importance=1, minutes=5)
 
 

@@ -1,9 +1,9 @@
-"""How an answer is run, judged and explained. What is asked is in `course_lessons`; `catalogue.py` finds it.
+"""How an answer is run, judged and explained. The tasks are in `course_lessons`; `catalogue.py` finds them.
 
-    cases(seed) --> run(answer, cases) --> outcomes --> judge(task, cases, outcomes) --> report
+    make_cases(seed) --> run(answer, cases) --> outcomes --> judge(task, cases, outcomes) --> report
 
-`running` is the half that calls the answer; it imports neither tasks nor judge, so that it can live in a process of its own.
-`judge` is the other half: `expected` runs the oracle and the named mistakes, `first_failure` and `failure_message` find what is wrong with one outcome,
-`match_mistake` and `explain` why, `compare` and `report` serve them all. `answer` joins the two in one process. `task` and `lesson` say what a task
-and a lesson are made of; none of them is declared here.
+`running` is the half that calls the answer; it imports neither tasks nor the judge, so it can run in its own process.
+`judge` is the other half: `expected` runs the oracle and the named mistakes, `first_failure` and `failure_message` say what is wrong with one outcome,
+`match_mistake` and `explain` why; `compare` compares values, `report` shows the result. `judge_answer` joins the two halves in one process.
+`task` and `lesson` define what a task and a lesson consist of; none is declared here.
 """

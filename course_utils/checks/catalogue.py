@@ -1,8 +1,8 @@
-"""Finds lessons, tasks and questions in the package of the lessons; judges nothing. The rest of the course asks here: nothing imports a lesson.
+"""Finds lessons, tasks and questions in the lessons' package; judges nothing. The rest of the course gets them here and imports no lesson.
 
 `lesson_NN_title/__init__.py` declares the `lesson`, `questions.md` its questions and predictions, and each module of `tasks/` one `task`;
-modules whose names begin with an underscore hold what several tasks share. Tasks have the order of their exercises, in which the build
-writes `solutions.json`. A task that is not built yet comes last.
+modules whose names begin with an underscore hold what several tasks share. Tasks are in the order of their exercises, as in
+`solutions.json`. A task that has not been built yet comes last.
 """
 
 from functools import cache
@@ -57,7 +57,7 @@ def by_lesson() -> dict[str, list[Task]]:
 
 @cache
 def tasks_of(number: str) -> list[Task]:
-    """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is raised as it is."""
+    """Return the tasks of one lesson, in the order of its exercises. An error in a task's file is passed on."""
     tasks = f"{_package(number).__name__}.tasks"
     names = _modules(import_module(tasks)) if find_spec(tasks) else []
     order = {task_id: place for place, task_id in enumerate(solutions())}
@@ -69,13 +69,13 @@ def tasks_of(number: str) -> list[Task]:
 
 @cache
 def questions_of(number: str) -> tuple[Question | NumberQuestion, ...]:
-    """Return the questions of one lesson, in order; none where there is no such lesson or it has no file of questions."""
+    """Return the questions of one lesson, in order; none if the lesson, or its file of questions, does not exist."""
     return tuple(_read_questions(number)[0])
 
 
 @cache
 def predictions_of(number: str) -> tuple[Prediction, ...]:
-    """Return what is to be predicted in one lesson."""
+    """Return the predictions of one lesson, in order."""
     return tuple(_read_questions(number)[1])
 
 
@@ -104,7 +104,7 @@ def asked(number: str, questions: bool) -> list:
 
 @cache
 def instructor_mistakes() -> list[InstructorMistake]:
-    """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place of their file that cannot be read."""
+    """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place in the file that cannot be read."""
     held = lessons_folder() / PACKED_MISTAKES
     if held.is_file():
         return unpacked(held.read_text(encoding="utf-8"))
@@ -113,7 +113,7 @@ def instructor_mistakes() -> list[InstructorMistake]:
 
 
 def load(task_id: str) -> Task | Question | NumberQuestion:
-    """Return the task, or the question, of that id. Raises `CourseError`, which names the known ones."""
+    """Return the task or question with this id. Raises `CourseError`, which names the known ones."""
     number = number_of(str(task_id).partition(".")[0])
     if number not in by_lesson():
         meant = did_you_mean(str(task_id), solutions())
@@ -126,7 +126,7 @@ def load(task_id: str) -> Task | Question | NumberQuestion:
 
 
 def load_prediction(prediction_id: str) -> Prediction:
-    """Return the prediction of that id. Raises `CourseError`, which names the known ones."""
+    """Return the prediction with this id. Raises `CourseError`, which names the known ones."""
     known = {each.id: each for number in lessons() for each in predictions_of(number)}
     if prediction_id not in known:
         number = number_of(prediction_id.partition(".")[0])

@@ -1,12 +1,12 @@
 """Changes a solution as a learner might have: `old -> new` replaces a piece of its code, `name := value` an argument. Runs nothing.
 
     scores.softmax(-1) -> scores.softmax(1)      an expression, wherever it is
-    self.norm1(_) -> _                           `_`, or any name that begins with it, is any expression, the same on both sides
-    x = self.norm(x) -> pass                     a statement, by one or several with ; between them
-    key_padding_mask=_ -> pass                   an assignment, or an argument by keyword
-    mask := ~mask                                an argument, before anything else happens, unless it is None
+    self.norm1(_) -> _                           `_`, or a name that begins with it, matches any expression, the same on both sides
+    x = self.norm(x) -> pass                     a statement, by one or several, separated by ;
+    key_padding_mask=_ -> pass                   an assignment or a keyword argument
+    mask := ~mask                                an argument, before anything else happens; None stays None
 
-All changes of a mistake are made at once, in the solution as it is.
+All changes of a mistake are made at once, to the original solution.
 """
 
 import ast
@@ -24,14 +24,14 @@ ARROW, ASSIGNS = " -> ", re.compile(r"([A-Za-z]\w*) := (.+)")
 
 
 def changed(solution: str, changes: list[str], imports: str = "") -> str:
-    """Return the source of a solution with some changes made, without docstrings and comments, below the imports that it uses.
+    """Return the source of a solution with some changes made, without docstrings or comments, below the imports that it uses.
 
     Args:
         solution: a function or a class, perhaps with others above it.
         changes: as shown above.
-        imports: lines of imports, of which it may use some.
+        imports: lines of imports; only those it uses are kept.
 
-    Raises `CourseError` for a change that cannot be read, or that fits nowhere.
+    Raises `CourseError` for a change that cannot be read or matches nothing.
     """
     tree = ast.parse(_without_docstrings(solution))
     patterns, arguments = [], []
@@ -43,11 +43,11 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
         elif match := ASSIGNS.fullmatch(change):
             arguments.append((match[1], _parse(match[2], change)[0], change))
         else:
-            raise CourseError(f"`{change}` is no change: write `old -> new`, or `name := value` for an argument")
+            raise CourseError(f"`{change}` is not a change: write `old -> new`, or `name := value` for an argument")
     replacing = _Replacing(patterns)
     tree = replacing.visit(tree)
     if unused := [change for *_, change in patterns if change not in replacing.used]:
-        raise CourseError(f"nothing in the solution is like `{unused[0].partition(ARROW)[0]}`")
+        raise CourseError(f"nothing in the solution matches `{unused[0].partition(ARROW)[0]}`")
     _assign(tree, arguments)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needed = [line for line, imported in _imports(imports) if names & imported]
@@ -61,7 +61,7 @@ def _without_docstrings(solution):
 
 @cache
 def _imports(source):
-    """Return each line of imports, parsed, with the names that it defines."""
+    """Return each line of imports, parsed, with the names it defines."""
     return [
         (line, {alias.asname or alias.name.partition(".")[0] for alias in line.names})
         for line in ast.parse(source).body
@@ -69,7 +69,7 @@ def _imports(source):
 
 
 def refuse_undefined(source: str, known: Iterable[str] = ()) -> None:
-    """Raise `CourseError` for a name that a changed solution uses, but that neither it, nor Python, nor `known` defines."""
+    """Raise `CourseError` for a name that a changed solution uses but neither it nor Python nor `known` defines."""
     tables = [symtable.symtable(source, "<solution>", "exec")]
     for table in tables:
         tables += table.get_children()
@@ -84,7 +84,7 @@ def refuse_undefined(source: str, known: Iterable[str] = ()) -> None:
 
 
 def _parse(code, change):
-    """Return a piece of code as its statements, or as its one expression. Behind a `;` there may be an `if` or a loop, too."""
+    """Return a piece of code as a list of its statements or its one expression. An `if` or a loop may follow a `;`."""
     try:
         body = ast.parse(code.strip()).body
     except SyntaxError as error:
@@ -93,12 +93,12 @@ def _parse(code, change):
         except SyntaxError:
             raise CourseError(f"`{code.strip()}` in `{change}` is not Python ({error.msg})") from None
     if not body:
-        raise CourseError(f"`{change}` has nothing on one side: `pass` takes the place of a statement that is left out")
+        raise CourseError(f"`{change}` has nothing on one side: write `pass` to leave a statement out")
     return [body[0].value] if len(body) == 1 and isinstance(body[0], ast.Expr) else body
 
 
 def _of_keyword(before, after, change):
-    """Yield the pattern for an argument by keyword, where an assignment of one name could be meant as that."""
+    """Yield the pattern for a keyword argument, if an assignment to a name could mean one."""
     plain = [part for part in after if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)]
     if isinstance(before, ast.Assign) and isinstance(before.targets[0], ast.Name):
         made = [ast.keyword(part.targets[0].id, part.value) for part in plain]
@@ -106,7 +106,7 @@ def _of_keyword(before, after, change):
 
 
 def _assign(tree, arguments):
-    """Let the function, or the `forward` of the class, begin with new values for arguments, all at once; None stays None."""
+    """Make the function, or the class's `forward`, begin with new values for arguments, all at once; None stays None."""
     if not arguments:
         return
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -115,7 +115,7 @@ def _assign(tree, arguments):
     known = [argument.arg for argument in own.args.args + own.args.kwonlyargs] if own else []
     for name, _, change in arguments:
         if name not in known:
-            raise CourseError(f"`{change}` changes no argument: there are {', '.join(known)}")
+            raise CourseError(f"`{change}` changes no argument: the arguments are {', '.join(known)}")
     names = ", ".join(name for name, *_ in arguments)
     values = ", ".join(f"{name} if {name} is None else {ast.unparse(value)}" for name, value, _ in arguments)
     own.body.insert(0, ast.parse(f"{names} = {values}").body[0])
@@ -140,13 +140,13 @@ class _Replacing(ast.NodeTransformer):
                 if isinstance(node, ast.stmt):
                     return [ast.Expr(part) if isinstance(part, ast.expr) else part for part in made]
                 if isinstance(node, ast.expr) and isinstance(made[0], ast.stmt):
-                    raise CourseError(f"`{change}` puts a statement in place of a part of a line")
+                    raise CourseError(f"`{change}` replaces part of a line with a statement")
                 return made[0] if made else None
         return super().generic_visit(node)
 
 
 def _filled(part, bound):
-    """Return a copy of a piece of code in which what the names stand for takes their places."""
+    """Return a copy of a piece of code with names replaced by what they stand for."""
     if isinstance(part, list):
         return [_filled(each, bound) for each in part]
     if not isinstance(part, ast.AST):
@@ -154,7 +154,7 @@ def _filled(part, bound):
     if isinstance(part, ast.Name) and part.id in bound:
         return _filled(bound[part.id], {})
     made = type(part)(**{field: _filled(value, bound) for field, value in ast.iter_fields(part)})
-    return ast.copy_location(made, part)  # for ast.unparse, which asks for the line of an assignment
+    return ast.copy_location(made, part)  # for ast.unparse, which needs the line of an assignment
 
 
 def _is_wildcard(pattern):
@@ -162,7 +162,7 @@ def _is_wildcard(pattern):
 
 
 def matches(pattern, node, bound):
-    """Return whether a node is as the pattern says; what the names that begin with `_` stand for is put into `bound`."""
+    """Return whether a node matches a pattern; what the names that begin with `_` stand for is put into `bound`."""
     if _is_wildcard(pattern) and isinstance(node, ast.expr):
         return ast.dump(bound.setdefault(pattern.id, node)) == ast.dump(node)
     if type(pattern) is not type(node):

@@ -1,8 +1,8 @@
-"""Finds the first thing that is wrong with a value and says it in a sentence. Calls neither answer nor oracle.
+"""Finds the first thing that is wrong with a value and describes it in a sentence. Calls neither answer nor oracle.
 
-The order is type, shape, finite, value. One tolerance serves all tensors: right answers in float32 differ from the
-float64 truth by far less, and wrong ones by far more. Where float32 itself cannot come that near, the judge says so by
-a `reach`: how far off each number may lie beside the tolerance.
+The order is type, shape, finite, value. One tolerance serves all tensors: correct answers in float32 differ from the
+float64 truth by far less, incorrect ones by far more. Where float32 is not precise enough for that, the judge passes
+a `reach`: how far off each number may be on top of the tolerance.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,8 @@ import torch
 from course_utils.base.words import count
 from course_utils.checks.running.contract import Opaque
 
-TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; of a Python number, times the number
-NUMBER_AT_LEAST = 1e-6  # but not less: near 0, what differences of float32 numbers leave
+TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; for a Python number, times the number
+NUMBER_AT_LEAST = 1e-6  # but at least this: what differences of float32 numbers leave near 0
 DIGITS, DIGITS_AT_MOST = 4, 17  # significant digits of a number that is shown
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
@@ -23,19 +23,19 @@ KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong first. `expected` and `received` are plain values to show, or None; `steady`: a second call gives the same."""
+    """The first thing wrong. `expected` and `received` are plain values to show, or None; `steady`: a second call gives the same."""
 
     kind: str
     sentence: str
     expected: object = None
     received: object = None
     steady: bool = True
-    altered: str = ""  # said before it, of an input that the answer alters
-    hints: tuple[str, ...] = ()  # said after it
+    altered: str = ""  # said first, if the answer alters its input
+    hints: tuple[str, ...] = ()  # said last
 
     @property
     def text(self) -> str:
-        """All that is said of it."""
+        """All that is said about it."""
         return self.altered + " — ".join(filter(None, (self.sentence, " ".join(self.hints))))
 
 
@@ -45,7 +45,7 @@ def scale(expected: torch.Tensor) -> float:
 
 
 def close(expected: torch.Tensor, received: torch.Tensor, reach: float | torch.Tensor = 0) -> torch.Tensor:
-    """Return where two tensors of one shape are close, as a bool tensor; NaN counts as equal to NaN."""
+    """Return where two tensors of the same shape are close, as a bool tensor; NaN counts as equal to NaN."""
     e, r = expected.double(), received.double()
     near = (e - r).abs() <= TOLERANCE * scale(e) + reach
     return near if near.all() else near | (e == r) | (e.isnan() & r.isnan())
@@ -57,10 +57,10 @@ def difference(
     """Return the first thing wrong with `received`, as a Finding, or None.
 
     Args:
-        expected: the truth; its own type tells what is asked for.
+        expected: the truth; its type is the type asked for.
         received: the answer's value.
-        result: what the value is called, with its shape: "weights B×S"; a tuple of such where there are several.
-        reach: like expected, with how far off each number may be beside the tolerance; None: not at all.
+        result: what the value is called, with its shape: "weights B×S"; a tuple of these if there are several.
+        reach: like `expected`: how far off each number may be on top of the tolerance; None: no further.
     """
     if received is None and expected is not None:
         return Finding("type", "Your function returned nothing (None). Is a `return` missing?")
@@ -89,7 +89,7 @@ def difference(
 
 
 def _name_and_letters(result):
-    """Return a result's name and its shape's letters; the name of an entry may hold a space, and is followed by no shape."""
+    """Return a result's name and its shape's letters; an entry's name may contain a space, and no shape follows it."""
     name, _, letters = (result, "", "") if result.endswith("]") else result.partition(" ")
     return name, letters
 
@@ -102,7 +102,7 @@ def _in_part(expected, received, result, reach=None):
 
 
 def _in_number(expected, received, name):
-    """A Python number. A whole number must be one; another one is compared relatively."""
+    """Compare a Python number. A whole number must be an int; any other is compared relatively."""
     whole = isinstance(expected, int)
     if isinstance(received, bool) or not isinstance(received, int if whole else (int, float)):
         hint = (
@@ -124,7 +124,7 @@ def _in_number(expected, received, name):
 
 
 def _in_list(expected, received, name):
-    """A list or tuple, entry by entry. Numbers in it are Python's own, so that `==` and `in` work on it."""
+    """Compare a list or tuple, entry by entry. Its numbers must be Python's own, so that `==` and `in` work."""
     if not isinstance(received, (list, tuple)):
         return Finding("type", f"{name}: you returned {describe(received)}; a list was expected.", expected, received)
     if len(received) != len(expected):
@@ -137,7 +137,7 @@ def _in_list(expected, received, name):
 
 
 def _in_entry(expected, received, name):
-    """Return the first thing wrong with an entry of a list or a dict, where a tensor does not pass for a number."""
+    """Return the first thing wrong with an entry of a list or a dict, where a tensor does not count as a number."""
     if isinstance(received, torch.Tensor) and isinstance(expected, (bool, int, float)):
         sentence = f"{name} is a tensor; a plain Python number was expected: `.item()` or `.tolist()` makes one."
         return Finding("type", sentence)
@@ -166,7 +166,7 @@ def _in_parts(expected, received, result, reach):
 
 
 def _is_tuple_of_entries(expected, received):
-    """Return whether a tuple holds the numbers of the tensor that is expected, as after `return x, y`."""
+    """Return whether a tuple holds the numbers of the expected tensor, as after `return x, y`."""
     if not isinstance(received, tuple) or expected.shape != (len(received),):
         return False
     return all(isinstance(each, (int, float)) or getattr(each, "shape", None) == () for each in received)
@@ -260,7 +260,7 @@ def describe(value: object) -> str:
 def _short_repr(value):
     try:
         return repr(value)
-    except ValueError:  # Python refuses to write out more than some thousand digits
+    except ValueError:  # Python refuses to write out more than a few thousand digits
         return "a huge number"
 
 
@@ -270,13 +270,13 @@ def shape(tensor: torch.Tensor) -> str:
 
 
 def number(value: torch.Tensor, digits: int = DIGITS) -> str:
-    """Return a number with so many significant digits, a truth value as it is."""
+    """Return a number with that many significant digits, a truth value as it is."""
     value = value.item()
-    return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)  # + 0.0 makes -0 plain
+    return f"{value + 0.0:.{digits}g}" if isinstance(value, float) else str(value)  # + 0.0 turns -0 into 0
 
 
 def digits_apart(expected: torch.Tensor, received: torch.Tensor) -> int:
-    """Return how many significant digits, four or more, show that wrong numbers differ from the expected ones."""
+    """Return how many significant digits, at least four, it takes to tell wrong numbers from the expected ones."""
     wrong = ~close(expected, received)
     pairs = list(zip(expected[wrong][:100], received[wrong][:100], strict=True))
     enough = (n for n in range(DIGITS, DIGITS_AT_MOST) if all(number(e, n) != number(r, n) for e, r in pairs))

@@ -1,8 +1,8 @@
-"""Reads a task's steps from its solution: each operation on its inputs' values is a step, named by what it computes.
+"""Reads a task's steps from its solution: each operation on its inputs' values is a step, named after what it computes.
 
 `hidden = torch.sigmoid(words @ weight.T + bias)` has three: "the product of words and weight", "the sum" and "the sigmoid". A step takes its name
-from the task's words for it, else from the variable or the result that it becomes, if that is a noun, else from its operation. A step in a loop has
-one name, however often it runs. Comprehensions, functions inside the solution, `while` and `try` run as they are written.
+from the task's words for it, else from the variable or result that it gives, if that is a noun, else from its operation. A step in a loop has
+one name, however often it runs. Comprehensions, inner functions, `while` and `try` have no steps.
 """
 
 import ast
@@ -14,7 +14,7 @@ from course_utils.base.docstrings import without_docstrings
 from course_utils.base.errors import CourseError
 from course_utils.checks.changed_solution import matches
 
-OPERATORS = {  # the function that an operator becomes, what it gives, and the same with its operands
+OPERATORS = {  # the function for an operator, words for its result, and the same with its operands
     ast.Add: (operator.add, "the sum", "the sum of {} and {}"),
     ast.Sub: (operator.sub, "the difference", "{} minus {}"),
     ast.Mult: (operator.mul, "the product", "the product of {} and {}"),
@@ -28,7 +28,7 @@ COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq:
 for kind, name in COMPARISONS.items():
     OPERATORS[kind] = getattr(operator, name), "the comparison", "the comparison of {} with {}"
 POWERS = {2: "the square", 0.5: "the square root"}
-FUNCTIONS = {  # what they give, as functions or as methods of tensors
+FUNCTIONS = {  # words for their results, as functions or tensor methods
     "abs": "the absolute value", "amax": "the maximum", "argmax": "the position of the maximum", "argsort": "the order", "clamp": "the clamped value",
     "cos": "the cosine", "cosine_similarity": "the cosine", "cross_entropy": "the cross-entropy", "cumprod": "the running product",
     "cumsum": "the running sum", "detach": "the detached value", "exp": "the exponential", "log": "the logarithm", "log_softmax": "the log-softmax",
@@ -36,7 +36,7 @@ FUNCTIONS = {  # what they give, as functions or as methods of tensors
     "relu": "the ReLU", "sigmoid": "the sigmoid", "sign": "the sign", "sin": "the sine", "softmax": "the softmax", "sqrt": "the square root",
     "square": "the square", "sum": "the total", "tanh": "the tanh", "tril": "the lower triangle", "triu": "the upper triangle",
 }  # fmt: skip
-OF_SEVERAL = {  # what functions give whose first argument alone does not describe the result
+OF_SEVERAL = {  # functions whose first argument alone does not describe the result
     "cat": "the concatenation", "ceil": "the value rounded up", "flatten": "the flattened values", "floor": "the value rounded down",
     "gather": "the entries", "one_hot": "the one-hot vectors", "pad": "the padded values", "permute": "the transpose", "reshape": "the reshaped values",
     "stack": "the stack", "transpose": "the transpose", "unflatten": "the parts", "view": "the reshaped values",
@@ -54,14 +54,14 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 
 
 class Step:
-    """A step on its way to a name: `told` is its name, where that is settled, `brief` its operation, `full` the same with its operands."""
+    """A step that needs a name: `told` is its name, once settled, `brief` its operation, `full` the same with its operands."""
 
     def __init__(self, brief: str, full: str, operands: Sequence["Step | str"]) -> None:
         self.told, self.brief, self.full, self.operands = "", brief, full, operands
         self.constant = ast.Constant("")  # its name in the code
 
     def names(self, is_only_one: bool, place: int) -> Iterator[str]:
-        """Yield what it may be called, best first. A name holds no other step's name, so that a sentence on it means one thing."""
+        """Yield possible names, best first. None contains another step's name, so that a sentence about it is unambiguous."""
         yield self.told
         of_step = lambda step: step.constant.value.removeprefix("the ") if self.brief == MASKED else ""  # noqa: E731
         given = [of_step(each) if isinstance(each, Step) else each for each in self.operands]
@@ -85,15 +85,15 @@ def derived_steps(
     results: Sequence[str],
     words: Mapping[str, str],
 ) -> Callable[..., Generator[tuple, object, object]] | None:
-    """Return a solution as the generator that `Task.steps` takes, or None if there is no operation in it.
+    """Return a solution as a generator, as `Task.steps` takes it; None if it has no steps or is decorated.
 
     Args:
         source: a function, perhaps with others above it.
         space: the names that it may use.
         arguments, results: the task's, with their shapes, as in "words B×S×D".
-        words: what steps are called, by the variable that they are assigned to or by an expression with the wildcards of a change.
+        words: names for steps, by the variable they are assigned to or by an expression, in which `_` is a wildcard.
 
-    Raises `CourseError` for words that fit nowhere.
+    Raises `CourseError` for a class, and for words that match no step.
     """
     tree = without_docstrings(ast.parse(source))
     function = tree.body[-1]
@@ -106,10 +106,10 @@ def derived_steps(
     _name(stepping.steps)
     if unused := [each for each in words if each not in stepping.used]:
         there = ", ".join(step.constant.value for step in stepping.steps)
-        raise CourseError(f"no step of the solution is like `{unused[0]}`. There are {there}")
+        raise CourseError(f"no step of the solution matches `{unused[0]}`. Its steps: {there}")
     if not stepping.steps:
         return None
-    # No source can hold these names. The function itself is there, too: it may call itself.
+    # No source can contain these names. The function itself is included: it may call itself.
     names = {**space, **{f"<{each.__name__}>": each for each, *_ in OPERATORS.values()}}
     exec(source, names)
     function.name = "<steps>"
@@ -170,7 +170,7 @@ class _Stepping(ast.NodeTransformer):
         return node
 
     def visit_AugAssign(self, node):
-        """Return `x += y` with the steps in y; it is none itself, and what x was before is no longer x."""
+        """Return `x += y` with the steps in y; it is no step itself, and the step before loses the name x."""
         name = getattr(node.target, "id", "")
         if earlier := self.by_noun.pop(_noun(name), None):
             earlier.told = ""
@@ -210,7 +210,7 @@ class _Stepping(ast.NodeTransformer):
         return new, called
 
     def tell(self, step, noun):
-        """Call a step by the variable or the result that it gives. Of several steps that give one, the last has its name, masking aside."""
+        """Name a step after the variable or result it gives. If several give the same one, the last gets the name, masking aside."""
         earlier = self.by_noun.get(noun)
         if noun and not step.told and not (earlier and step.brief == MASKED):
             if earlier:
@@ -253,7 +253,7 @@ class _Stepping(ast.NodeTransformer):
         return self.generic_visit(node), ""
 
     def operation(self, node, left, op, right):
-        """Return the step of an operator. What depends on sizes alone is no step, except a square or a root (√D)."""
+        """Return the step of an operator. What depends only on sizes is no step, except a square or a root (√D)."""
         function, brief, full = OPERATORS[type(op)]
         power = getattr(right, "value", 1) if isinstance(op, ast.Pow) else 1
         if power in POWERS:
@@ -264,7 +264,7 @@ class _Stepping(ast.NodeTransformer):
         return self.step(brief, full, operation, [self.expression(left), self.expression(right)])
 
     def subscript(self, node, parts):
-        """Return the step that takes entries. What only adds an axis is no step and keeps its name; the length of an axis has its letter."""
+        """Return the step that takes entries. Adding an axis is no step and keeps the name; an axis's length is called by its letter."""
         places = [part.value for part in parts if isinstance(part, ast.Constant) and part.value not in (None, ...)]
         is_entry = any(ast.unparse(part).lstrip("-").isdigit() for part in parts)
         is_cut = any(isinstance(part, ast.Slice) and (part.lower or part.upper or part.step) for part in parts)
@@ -301,7 +301,7 @@ class _Stepping(ast.NodeTransformer):
         return self.function(node, brief, full, parts)
 
     def function(self, node, brief, full, parts):
-        """Return a step whose operation is a node as a function of its parts, of those that count."""
+        """Return a step whose operation is a node as a function of those of its parts that vary."""
         parts = [_inside(part) for part in parts if self.varies(part)]
         if not parts or any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
             return self.generic_visit(node) if parts else node, ""
@@ -317,7 +317,7 @@ class _Stepping(ast.NodeTransformer):
         return ast.Yield(ast.Tuple([step.constant, operation, *(value for value, _ in operands)], ast.Load())), step
 
     def varies(self, node):
-        """Return whether an expression may differ with the arguments' numbers, not only with their sizes."""
+        """Return whether an expression may depend on the arguments' values, not only on their sizes."""
         if isinstance(node, ast.Name):
             return node.id in self.called and node.id not in self.sizes
         is_length = isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
@@ -327,7 +327,7 @@ class _Stepping(ast.NodeTransformer):
 
 
 class _Replaced(ast.NodeTransformer):
-    """Replaces nodes, which are found by their ids."""
+    """Replaces nodes, given by their ids."""
 
     def __init__(self, others):
         self.others = others
@@ -348,7 +348,7 @@ def _inside(part):
 
 
 def _noun(name):
-    """Return a variable's name as words, "squared length" for squared_length, or "" if it is no noun."""
+    """Return a variable's name as words, "squared length" for squared_length, or "" if that is no noun."""
     parts = name.split("_")
     is_noun = parts[-1] not in NO_NOUNS and (not parts[-1].endswith("ed") or parts[-1] in ("seed", "speed", "feed"))
     return " ".join(parts) if is_noun and all(len(part) > 2 for part in parts) else ""

@@ -1,7 +1,7 @@
-"""Explains error messages of Python and PyTorch to a beginner, and says what to do.
+"""Explains error messages of Python and PyTorch to a beginner and says what to do.
 
-It knows the message, the lines around the place where an answer stopped, and what its exercise hands over. What is told of a message holds
-wherever PyTorch gives it: a cause is named only where the lines show it.
+It knows the message, the lines around the failure, and the arguments that the exercise passes. What it says about a message is true
+wherever PyTorch raises it: a cause is named only if the lines show it.
 """
 
 import builtins
@@ -31,7 +31,7 @@ TABLE = "an `nn.Embedding` is a module: its table is a tensor, `.weight`."
 DIVIDED = "`/` returns a floating-point number even if there is no remainder: write `//`."
 EMPTY = "this list of tensors is empty. Did the loop that fills it run?"
 SEVERAL = "the function that you called returns several results, such as contexts and weights: select the one that you need, as with `[0]`."
-IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
+IN_OTHER_WORDS = {  # the first part that a message contains decides
     "torch.return_types": "`max`, `min` and `sort` along an axis return values and indices: use `.values`.",
     "must match the size of tensor": "two axes that should line up have different lengths: print both shapes before this line.",
     "shapes cannot be multiplied": f"{PRODUCT}; `*` multiplies element by element.",
@@ -130,7 +130,7 @@ IN_OTHER_WORDS = {  # the first part that a message holds tells what is said
     "'function' object is not iterable": "a function is called with round brackets, as in `f()`.",
     "'int' object is not iterable": "a counting loop runs over `range(n)`.",
     "maximum recursion depth": "your function calls itself endlessly.",
-    "tensor(": "a dictionary does not find a tensor by its value: use a plain number as the key, as `.item()` gives it.",
+    "tensor(": "a dictionary cannot look up a tensor by its value: use a plain number as the key, such as `x.item()`.",
 }
 IMPORTS = {
     "torch": "import torch",
@@ -141,7 +141,7 @@ IMPORTS = {
     "math": "import math",
     "itertools": "import itertools",
 }
-# Names of Python's own that an answer may misspell; not `help` or `ReferenceError`, which another name may resemble.
+# Python's own names that an answer may misspell; not `help` or `ReferenceError`, which other names may resemble.
 BUILT_IN = (
     "False None True abs all any bool dict enumerate filter float int isinstance iter len list map max min next pow print "
     "range reversed round set sorted str sum super tuple type zip"
@@ -158,13 +158,13 @@ INSIDE = {
     "'set' object": (".", set),
     "'tuple' object": (".", tuple),
 }
-AT_MOST = 300  # characters of a message or a line that are searched with patterns: both may be made to take for ever
-REVERSED = "all_axes_reversed"  # the name of this mistake in tasks, too
-ALIKE = 0.7  # of get_close_matches, from which a name is taken for another one misspelt
+AT_MOST = 300  # characters of a message or a line that patterns search: either could be made to take for ever
+REVERSED = "all_axes_reversed"  # what tasks call this mistake, too
+ALIKE = 0.7  # of get_close_matches: the similarity from which a name counts as misspelt
 
 
 def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]:
-    """Return what the message of an exception means and what the lines show, as far as it is known."""
+    """Return what the message of an exception means and what the lines show, as far as known."""
     if hint := misspelt(task, case, failure) or _on_the_left(task, case, failure) or _of_none(task, case, failure):
         return (hint,)
     words = next((words for part, words in IN_OTHER_WORDS.items() if part in failure.message), "")
@@ -176,11 +176,11 @@ def hints_for_error(task: Task, case: Case, failure: Failure) -> tuple[str, ...]
     return tuple(filter(None, (words, reversal, _loop_over_sentences(task, failure))))
 
 
-# Names and arguments, which are the answer's own, whatever it was given
+# Names and arguments, which are the answer's own, whatever its inputs
 
 
 def misspelt(task: Task, case: Case, failure: Failure) -> str:
-    """Return what to say of a name that is not there, or of arguments that the answer does not take; else nothing."""
+    """Return a hint on an undefined name, or on arguments that the answer does not accept; else ""."""
     return (
         _wrong_arguments(task, case, failure)
         or _no_such_name(task, case, failure)
@@ -189,7 +189,7 @@ def misspelt(task: Task, case: Case, failure: Failure) -> str:
 
 
 def _wrong_arguments(task, case, failure):
-    """Return which arguments an exercise hands over, if the answer does not take them. No line of it has run then."""
+    """Return which arguments an exercise passes, if the answer does not accept them. Then none of its lines has run."""
     if not re.search(r"\(\) (takes|missing) .* argument", failure.message) or len(lines_of(failure)) > 1:
         return ""
     given = task.names[: len(case.args)]
@@ -232,7 +232,7 @@ def _names_around(failure):
 
 
 def _renamed_arguments(task, failure):
-    """Return {an argument's name in the exercise: its name in the answer}, of those that the answer names otherwise."""
+    """Return {an argument's name in the exercise: its name in the answer}, for those that the answer renames."""
     own = failure.arguments if isinstance(failure.arguments, tuple) else ()
     if failure.function != ("forward" if task.module else task.answer_name):  # another function of the answer's
         return {}
@@ -242,7 +242,7 @@ def _renamed_arguments(task, failure):
 
 
 def _part_of_module(task, case, name):
-    """Return where `forward` finds what `__init__` has, a part or an argument; "" for any other name."""
+    """Return where `forward` finds a part or an argument of `__init__`; "" for any other name."""
     if not task.module:
         return ""
     sizes, weights, *_ = case.args
@@ -256,7 +256,7 @@ def _parts_of_module(weights):
 
 
 def _length_of_axis(task, case, name, renamed):
-    """Return where an axis has its length that the exercise calls by this letter; "" where no tensor has it."""
+    """Return where to find the length that the exercise calls by this letter; "" if no tensor has it."""
     for declared, arg in zip(task.arguments, case.args, strict=False):
         argument, _, letters = declared.partition(" ")
         axes = letters.split("×")
@@ -267,7 +267,7 @@ def _length_of_axis(task, case, name, renamed):
 
 
 def _torch_hint(alias, failure):
-    """Return a hint if PyTorch has what a line takes from a module that is not imported, by the same name; else ""."""
+    """Return a hint if PyTorch has, by the same name, what a line takes from a module not imported; else ""."""
     here = " ".join(text for _, text, here in lines_of(failure) if here)
     wanted = re.search(rf"\b{alias}\.(\w{{1,60}})", here)
     return f" PyTorch has it too: `torch.{wanted[1]}`." if wanted and wanted[1] in vars(torch) else ""
@@ -290,13 +290,13 @@ def _no_attribute(task, case, failure):
 
 
 def _in_another_module(name):
-    """Return a name with the module of PyTorch's, or Python's `math`, that has it; "" where none has."""
+    """Return a name with the module of PyTorch, or Python's `math`, that has it; "" if none does."""
     modules = ((prefix, thing) for prefix, thing in INSIDE.values() if prefix != ".")
     return next((prefix + name for prefix, thing in modules if name in vars(thing)), "")
 
 
 def _closest_name(name, names):
-    """Return the name that another one is most like, capitals aside; "" where it is like none."""
+    """Return the name most like a given one, ignoring case; "" if none is close."""
     small = {}
     for each in sorted(names):
         small.setdefault(each.lower(), each)
@@ -304,7 +304,7 @@ def _closest_name(name, names):
     return small[close[0]] if close else ""
 
 
-# What the lines around the place show
+# What the lines around the failure show
 
 
 def mistake_in_a_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Mistake | None:
@@ -316,7 +316,7 @@ def mistake_in_a_line(task: Task, cases: Sequence[Case], outcomes: Sequence[Outc
 
 
 def _reversal(task, case, failure):
-    """Return (number of a line, what `.T` does in it) where it turns a tensor of three axes; else None."""
+    """Return (line number, what `.T` does there) if `.T` is applied to three or more axes; else None."""
     axes = {name: arg.dim() for name, arg in zip(task.names, case.args, strict=False) if isinstance(arg, torch.Tensor)}
     axes |= dict.fromkeys((match[1] for _, text, _ in lines_of(failure) if (match := re.match(r"\s*(\w+) =", text))), 0)
     for number, text, here in sorted(lines_of(failure), key=lambda line: not line[2]):
@@ -329,7 +329,7 @@ def _reversal(task, case, failure):
 
 
 def _loop_over_sentences(task, failure):
-    """Return what a loop goes through whose line shows that it goes over sentences, each of several words; else ""."""
+    """Return a hint if a loop runs over the sentences of a batch and not over words; else ""."""
     batches = [re.escape(declared.partition(" ")[0]) for declared in task.arguments if " B×T" in declared]
     for _, text, _ in lines_of(failure) if batches else ():
         if match := re.match(rf"\s*for \w+ in ({'|'.join(batches)}):", text):
@@ -338,14 +338,14 @@ def _loop_over_sentences(task, failure):
 
 
 def _wrong_count_of_names(failure):
-    """Return what to say where another number of values comes than there are names on the left."""
+    """Return a hint for an assignment in which values and names differ in number."""
     if any(here and re.search(r"\.shape\b|\.size\(\)", text) for _, text, here in lines_of(failure)):
         return "a shape has one number for each axis, and there are not as many axes as names on the left."
     return "there are not as many values as names on the left. `chunk`, `split` and `unbind` work along the first axis unless `dim` names another."
 
 
 def _of_none(task, case, failure):
-    """Return what to say where something is None that should not be."""
+    """Return a hint if something is None that should not be; else ""."""
     if "NoneType" not in failure.message:
         return ""
     given = dict(zip(task.names, [*case.args, *[None] * len(task.names)], strict=False))
@@ -371,7 +371,7 @@ def _on_the_left(task, case, failure):
 
 
 def lines_of(failure: Failure) -> list[tuple[int, str, bool]]:
-    """Return the lines around a failure where they can be read as such: they come from the answer's side."""
+    """Return the lines around a failure if they are well formed: they come from the answer's side."""
     lines = failure.source if isinstance(failure.source, tuple) else ()
     if not all(isinstance(line, tuple) and list(map(type, line)) == [int, str, bool] for line in lines):
         return []

@@ -1,7 +1,7 @@
-"""What is expected on a task's cases: what the oracle and the named mistakes give there, and how far off rounding may lead.
+"""What is expected on a task's cases: what the oracle and the named mistakes give there, and how large rounding errors may be.
 
-They are run here, on the judge's side, through the same `run` as the answer, so that their values, gradients and side effects are
-compared like with like.
+They are run here, on the judge's side, through the same `run` as the answer, so that values, gradients and side effects
+can be compared.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,13 +16,13 @@ from course_utils.checks.running.contract import Case, Failure, Outcome, in_prec
 from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Mistake, Task
 
-USAGE_ERROR = "UsageError"  # the type of a failure whose message is complete as it is: `run` raises it for a module, a candidate for a call, `canonicalised` for a value
-FRESH = 7919  # the seed of inputs on which relations that all fit are told apart
+USAGE_ERROR = "UsageError"  # the type of a failure whose message needs nothing added: from `run` for a module, a candidate for a call, `canonicalised` for a value
+FRESH = 7919  # the seed of inputs that tell apart relations that all fit
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
 
 
 class Expected:
-    """What the truth and the named mistakes give on a task's cases, run once: for many answers on the same cases."""
+    """What the oracle and the named mistakes give on a task's cases, run once for many answers."""
 
     def __init__(self, task: Task, cases: Sequence[Case]) -> None:
         self.truth = _right_outcomes(task, cases)
@@ -38,7 +38,7 @@ class Expected:
         return self._fresh
 
     def run_all(self) -> None:
-        """Run every named mistake on all cases now, not when it is needed."""
+        """Run every named mistake on all cases now, not when needed."""
         for mistake in self.task.mistakes:
             outcomes = run_mistake(self.task, mistake.function, self.cases)
             self._mistakes |= {(mistake.name, place): outcome for place, outcome in enumerate(outcomes)}
@@ -52,15 +52,15 @@ class Expected:
     def reach(self, place: int, gradients: bool = False) -> torch.Tensor | list | None:
         """Return how far off a correct answer's value, or its gradients, may be because float32 keeps 24 binary digits.
 
-        Every number of the input is altered by its last digit, in a few ways, equal numbers alike; what the truth then
-        moves by is what rounding an input once does, and a computation rounds several times.
+        The last digit of every input number is altered, in a few ways, equal numbers alike. How far the truth then moves
+        is what rounding the input once does; a computation rounds several times.
         """
         if (place, gradients) not in self._reaches:
             case, moved = replace(self.cases[place], gradient=gradients), []
             for turn in range(PERTURBATIONS):
                 args = map_given(lambda leaf, turn=turn: _with_last_digit_altered(leaf, turn), case.args)
                 moved += run_oracle(self.task, [replace(case, args=args)])
-            single = [in_precision(case, torch.float32)]  # and how far off the truth itself is in float32
+            single = [in_precision(case, torch.float32)]  # and how far off the oracle itself is in float32
             moved += [
                 outcome
                 for outcome in run(self.task.oracle_function, single, 60, self.task.candidate, False, NULL_TRACER)
@@ -79,7 +79,7 @@ def _with_last_digit_altered(leaf, turn):
 
 
 def _largest_distance(right, others):
-    """Return a tree like `right` with the largest distance of its numbers from the others'; 0 for leaves that are not numeric tensors."""
+    """Return a tree like `right`: a multiple of each tensor's largest distance from the others, capped; None for other leaves."""
     if isinstance(right, (list, tuple)):
         alike = all(isinstance(other, (list, tuple)) and len(other) == len(right) for other in others)
         return [_largest_distance(r, [other[i] for other in others]) for i, r in enumerate(right)] if alike else None
@@ -90,21 +90,21 @@ def _largest_distance(right, others):
 
 
 def run_mistake(task: Task, function: Callable, cases: Sequence[Case]) -> list[Outcome]:
-    """Run a named mistake, as an answer is run; a test of candidates once, as it takes long and gives the same again."""
+    """Run a named mistake as an answer is run; a test over candidates only once, as it is slow and gives the same again."""
     candidates = lambda key: marked(task.candidate(key))  # noqa: E731
     outcomes = run(function, cases, 60, candidates, repeated=not task.candidates, tracer=NULL_TRACER)
     return [canonicalised(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
 
 
 def canonicalised(task: Task, case: Case, outcome: Outcome) -> Outcome:
-    """Return an outcome with the canonical form of its value instead of the value, for tasks to which many values are correct."""
+    """Return an outcome with the canonical form of its value instead of the value, for tasks with many correct values."""
     if not task.canonical_function or outcome.status != "value":
         return outcome
     try:
         return replace(outcome, value=task.canonical_function(case, outcome.value))
     except CourseError as problem:
         sentence = str(problem)
-    except Exception:  # whatever the search for a canonical form meets in a value that it was not made for
+    except Exception:  # a value that the canonical form was not made for
         sentence = f"What your function returned cannot be read: {describe(outcome.value)}."
     return replace(outcome, status="error", value=None, failure=Failure(USAGE_ERROR, sentence))
 

@@ -1,8 +1,8 @@
-"""Finds the one simple relation between an unnamed wrong answer and the right one, and states it in a sentence.
+"""Finds the one simple relation between an unrecognised wrong answer and the right one and states it in a sentence.
 
-A relation is reported only if it is exact in every case and the only one that fits. The search tries changes of the result, then of the
-arguments, then of one step of the reference computation, then changes on top of a named mistake, and finally, on request, two changes at
-once. Where several fit, they are compared on fresh inputs, and nothing is reported unless they agree. The relations are in `relations`.
+A relation is reported only if it holds on every ordinary input. The search tries a computation that stops early, then changes of the
+result, of the arguments, of one step of the reference computation, changes on top of a named mistake and, on request, two changes at
+once. If several fit, nothing is reported unless they agree on fresh inputs. The relations are in `relations`.
 """
 
 import warnings
@@ -29,13 +29,13 @@ from course_utils.checks.running.run import plain
 from course_utils.checks.task import Task
 
 AT_LEAST = 4  # finite numbers, in wrong results, that a relation has to account for
-FACTORS = {  # what a correct number is often multiplied by, and what that comes from
+FACTORS = {  # what a correct number is often multiplied by, and why
     -1: " The sign is wrong: there is one minus sign too many, or one is missing.",
     log10(e): " That is the logarithm to base 10, `log10`, instead of the natural one, `log`.",
     log2(e): " That is the logarithm to base 2, `log2`, instead of the natural one, `log`.",
 }
 DEFAULTS = (0, 0.5, 1, 2, 3, 5, 10, -1)
-TOGETHER = "Two mistakes together would give exactly what you return."  # others might, too: so it is not said that they were made
+TOGETHER = "Two mistakes together would give exactly what you return."  # others might, too, so it does not say that they were made
 PARTS_AT_MOST = 1000  # of a value
 STEPS_AT_MOST = 20_000  # computed for pairs of changes: a limit in steps, not seconds, so that the report depends on the answer alone
 # The `shapes` of the Value of one True or False, which two changes often give by chance.
@@ -67,7 +67,7 @@ class Evaluator:
 
     @cached_property
     def _example(self):
-        """One tuple of arguments: those of the largest ordinary case; an argument that is None there is taken from another case."""
+        """The arguments of the largest ordinary case; one that is None there is taken from another case."""
         rows = [args for args, case in zip(self.args, self.cases, strict=True) if not case.edge and not case.raises]
         return tuple(next((arg for arg in column[::-1] if arg is not None), None) for column in zip(*rows, strict=True))
 
@@ -113,7 +113,7 @@ class Evaluator:
 
     @cached_property
     def of_step_results(self) -> list[Baseline]:
-        """Those of `of_steps` that change only the value of a step."""
+        """The part of `of_steps` that changes only the value of a step."""
         return [
             baseline for baseline, change in zip(self.of_steps, self._step_changes, strict=True) if change.of_result
         ]
@@ -126,7 +126,7 @@ class Evaluator:
 
     @cached_property
     def of_defaults(self) -> list[Baseline]:
-        """The right answer with another default for a number that a case leaves out."""
+        """The right answer with a different default for a number that a case leaves out."""
         found = []
         for place, parameter in enumerate(signature(self.task.oracle_function).parameters.values()):
             if isinstance(parameter.default, (int, float)):
@@ -151,11 +151,11 @@ class Evaluator:
 
     @cached_property
     def pairs(self) -> list[Baseline]:
-        """Two changes at once, as many as there is time for: those beyond are not even made."""
+        """Two changes at once, as many as STEPS_AT_MOST allows: no others are made."""
         return list(islice(self._pairs(), STEPS_AT_MOST // self._step_count))
 
     def _pairs(self):
-        """Yield two named mistakes at once, two steps changed as they often are, or a named mistake on altered arguments."""
+        """Yield two named mistakes at once, two frequent changes of steps, or a named mistake on altered arguments."""
         shown = {baseline.text for baseline in self.mistakes}
         for a, b in combinations([m for m in self.task.mistakes if m.sentence in shown], 2):
             if both := self.task.both(a, b):
@@ -198,7 +198,7 @@ class Evaluator:
                 value = plain(baseline.compute(_as_given(args)))
                 read = self.task.canonical_function
                 return _value(read(self.cases[place], value) if read else value)
-        except Exception:  # whatever an altered argument or step leads to
+        except Exception:  # an altered argument or step may raise anything
             return FAILED
 
 
@@ -232,13 +232,13 @@ def _run_trace(steps, changes, args, stop=""):
 
 
 def _with_defaults(function, args):
-    """Return the arguments with those that a case leaves to their defaults."""
+    """Return the arguments, with the defaults of those that a case leaves out."""
     defaults = [parameter.default for parameter in signature(function).parameters.values()]
     return (*args, *defaults[len(args) :])
 
 
 class Value:
-    """A value as it is compared: its structure, and the tensors in it. `look` is seen first: their shapes, and one number."""
+    """A value as it is compared: its structure and its tensors. Their `shapes` and `first` number are compared first."""
 
     def __init__(self, structure: str | int | tuple, parts: list[torch.Tensor]) -> None:
         self.structure, self.parts = structure, parts
@@ -263,7 +263,7 @@ def _value_of(outcome):
 
 
 def _value(value):
-    """Return the Value of what consists of tensors or numbers, and of no more of them than a correct answer may, else None."""
+    """Return the Value of a tensor, a number or up to PARTS_AT_MOST of them; None for anything else."""
     if isinstance(value, (dict, list, tuple)) and len(value) > PARTS_AT_MOST:
         return None
     if isinstance(value, (torch.Tensor, bool, int, float)):
@@ -279,12 +279,12 @@ def _value(value):
         return None
     try:
         return Value(structure, [part if isinstance(part, torch.Tensor) else torch.tensor(part) for part in parts])
-    except (OverflowError, RuntimeError, ValueError):  # whole numbers of more than 64 binary digits
+    except (OverflowError, RuntimeError, ValueError):  # whole numbers with more than 64 binary digits
         return None
 
 
 def _tensors_agree(a, b):
-    """Return whether two tensors have one shape and kind and agree up to rounding."""
+    """Return whether two tensors have the same shape and kind and agree up to rounding."""
     if a.shape != b.shape or (a.dtype == torch.bool) != (b.dtype == torch.bool) or a.is_complex() or b.is_complex():
         return False
     return bool(close(a, b).all())
@@ -296,7 +296,7 @@ def _values_agree(a, b):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A baseline and a change of the parts of it that are wrong: function(tensor, case) returns a tensor.
+    """A baseline and a change of its wrong parts: function(tensor, case) returns a tensor.
 
     `text` says what the answer returns, with {} for the baseline's result; `evidence` is a further sentence. `often`: it may be reported on top
     of a named mistake.
@@ -318,7 +318,7 @@ class Hypothesis:
             case = replace(evaluator.cases[place], args=evaluator.args[place])
             changed = [self.function(p, case) if i in self.wrong else p for i, p in enumerate(value.parts)]
             return Value(value.structure, changed)
-        except Exception:  # whatever a change meets in a tensor or in arguments that it does not fit
+        except Exception:  # a change may not fit the tensor or the arguments
             return FAILED
 
 
@@ -326,9 +326,9 @@ def explain(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True)
     """Return the sentence that explains an incorrect answer, or None.
 
     Args:
-        expected: the judge's `Expected`, with the cases and what is known of them.
+        expected: the judge's `Expected`, with the cases and what is known about them.
         outcomes: the answer's, one for each case.
-        pairs: whether to look for two changes at once, too, which takes longer than all the rest.
+        pairs: whether to look for two changes at once, too, which takes longer than everything else.
     """
     hypothesis, evaluator = find(expected, outcomes, pairs), evaluator_of(expected)
     if hypothesis is None:
@@ -365,7 +365,7 @@ def find(expected: Expected, outcomes: Sequence[Outcome], pairs: bool = True) ->
     for where in kinds:
         found = _guesses(where, evaluator, probe, off, received)
         fits = [hypothesis for hypothesis in found if _fits_all(hypothesis, evaluator, ordinary, received)]
-        if fits and where == "of_arguments":  # doubled scores tell nobody whether it was the query that was doubled
+        if fits and where == "of_arguments":  # doubled scores do not show whether the query was doubled
             further_on = _fitting_hypotheses(evaluator, evaluator.of_step_results, probe, received)
             fits = [
                 hypothesis for hypothesis in further_on if _fits_all(hypothesis, evaluator, ordinary, received)
@@ -385,7 +385,7 @@ def _count_finite(value):
 
 
 def _agree_on_fresh_inputs(fits, expected):
-    """Return whether the relations that fit are one and the same: whether they give the same on fresh inputs."""
+    """Return whether the relations that fit amount to the same: whether they agree on fresh inputs."""
     if len(fits) == 1:
         return True
     fresh = evaluator_of(expected.fresh())
@@ -396,12 +396,12 @@ def _agree_on_fresh_inputs(fits, expected):
 
 
 def _guesses(where, evaluator, probe, off, received):
-    """Yield the guesses of one kind that fit the probe, one case; that they fit the others is seen afterwards."""
+    """Yield the hypotheses of one kind that fit one case, the probe; the others are checked afterwards."""
     if where == "results":
         yield from _changes_of(evaluator, evaluator.truth, probe, off, received)
     elif where == "mistakes":
         for baseline in evaluator.mistakes:
-            # Any change that is not often made may fit by chance what is one mistake of another kind.
+            # A change that is rarely made may fit by chance what is one mistake of another kind.
             yield from (each for each in _changes_of(evaluator, baseline, probe, off, received) if each.often)
     else:
         yield from _fitting_hypotheses(evaluator, getattr(evaluator, where), probe, received)
@@ -427,19 +427,19 @@ def _changes_of(evaluator, baseline, probe, off, received):
     tensor, target = value.parts[wrong[0]], answer.parts[wrong[0]]
     case = replace(evaluator.cases[probe], args=evaluator.args[probe])
     letters = evaluator.task.results[wrong[0]].partition(" ")[2] if wrong[0] < len(evaluator.task.results) else ""
-    example = evaluator.at(baseline, evaluator.largest)  # whose numbers are many enough to tell their kind
+    example = evaluator.at(baseline, evaluator.largest)  # with enough numbers to tell their kind
     example = example.parts[wrong[0]] if example and example.structure == value.structure else tensor
     for change in of_results(letters, example, evaluator.task.names, case.args):
         try:
             fits = _tensors_agree(change.function(tensor, case), target)
-        except Exception:  # a softmax of truth values, an axis that is not there
+        except Exception:  # a softmax of truth values, a missing axis
             continue
         if fits:
             yield Hypothesis(baseline, change.text, change.function, wrong, often=change.often)
 
 
 def _by_a_number(evaluator, baseline, wrong, off, received):
-    """Yield the hypotheses that wrong parts are multiplied by a number, or that it is added. The number may depend on a size."""
+    """Yield the hypotheses that wrong parts are off by a factor or a constant, which may depend on a size."""
     off = [place for place in off if received[place] is not FAILED]
     for text, why_of, measure, apply in (
         ("{{}} times {}", FACTORS, lambda b, r: r / b, lambda b, n: b * n),
@@ -467,13 +467,13 @@ def _by_a_number(evaluator, baseline, wrong, off, received):
 
 
 def _number_text(number):
-    """Return a number with four significant digits, or with so many that it does not read as 1 where it is not 1, rounding aside."""
+    """Return a number with four significant digits, or with as many as it takes not to read as 1 if it is not 1."""
     number = round(number) if isclose(number, round(number), rel_tol=1e-6) else number
     return next(text for digits in range(4, 18) if (text := f"{number:.{digits}g}") != "1" or number == 1)
 
 
 def _number(baseline, answer, wrong, measure, apply):
-    """Return the one number by which all wrong parts differ from the base's, None where there is none."""
+    """Return the one number by which all wrong parts differ from the baseline's; None if there is none."""
     if baseline is None or baseline.structure != answer.structure:
         return None
     pairs = [(baseline.parts[i], answer.parts[i]) for i in wrong if baseline.parts[i].shape == answer.parts[i].shape]
@@ -495,7 +495,7 @@ def _evidence(letter, sizes, numbers):
 
 
 def _sentence(hypothesis, evaluator, exceptions):
-    """Return the sentence on a relation; `exceptions`: the cases in which it does not hold."""
+    """Return the sentence on a relation; it does not hold in the cases `exceptions`."""
     baseline, results = hypothesis.baseline, evaluator.task.results
     where = "On every ordinary input" if exceptions else "In every case"
     names = [results[i].partition(" ")[0] for i in hypothesis.wrong if i < len(results)]

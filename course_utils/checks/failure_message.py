@@ -53,7 +53,7 @@ def _message(task, outcome):
 
 
 def hints_for_failure(task: Task, case: Case, failure: Failure) -> tuple[str, ...]:
-    """Return what the author of an answer that raised an exception may look at, as far as it is known."""
+    """Return hints, if any, for the author of an answer that raised an exception."""
     short = replace(failure, message=failure.message[:AT_MOST])
     if task.candidates and task.suspects:
         return (misspelt(task, case, short) or MAY_BE_ANYTHING,)

@@ -23,8 +23,8 @@ NO_SLOPE = "Some step has no finite slope there, such as the softmax of a row of
 AGAIN = "A second call with the same input gives a different value: something in it is random, or it keeps state between calls."
 OTHER_VERDICT = (
     "Your test gives different verdicts on one and the same candidate when it is called twice. If its inputs are random, make them the same each time "
-    "(`torch.manual_seed(0)`, or a Generator with a seed). And allow for rounding, but no more: as much as the exercise says, else "
-    "as `torch.allclose(…, atol=1e-5)` does."
+    "(`torch.manual_seed(0)`, or a Generator with a seed). Allow for rounding as the exercise says, or else "
+    "as `torch.allclose(…, atol=1e-5)` does, but no more."
 )
 OTHER_MODE = (
     "Your module gives a different value in evaluation mode than in training mode. Here both should give the same. "
@@ -46,7 +46,7 @@ def first_failure(task: Task, expected: Expected, place: int, outcome: Outcome) 
     result = task.results if len(task.results) > 1 else task.results[0]
     if outcome.unstable:
         finding = difference(right.value, outcome.value, result)
-        if finding and finding.kind == "type":  # wrong in each of the calls
+        if finding and finding.kind == "type":  # wrong in every call
             return finding
         again = OTHER_VERDICT if task.candidates and isinstance(right.value, bool) else AGAIN
         return Finding("value", again, steady=False)
@@ -94,7 +94,7 @@ def _wrong_exception(task, case, outcome):
 
 
 def alters_first(task: Task, case: Case, outcome: Outcome) -> str:
-    """Return the sentence that comes first wherever an answer alters its input, "" where it does not."""
+    """Return the sentence that comes first if an answer alters its input, else ""."""
     return f"Your function alters its input {_altered_inputs(task, case, outcome)}. " if outcome.changed else ""
 
 
@@ -130,7 +130,7 @@ def _wrong_gradient(task, case, outcome, right, reach=None):
             )
         if not received.isfinite().all():
             return Finding("gradient", f"{RIGHT}the gradient of {name} is not finite. {NO_SLOPE}", expected, received)
-        level = received  # less what is the same for a whole row, where that does not count
+        level = received  # minus what is the same for a whole row, if that does not count
         if task.names[path[0]] in task.rows_sum_to_one:
             level = received + (expected - received).mean(-1, keepdim=True)
         if not close(expected, level, 0 if room is None else room).all():
@@ -148,7 +148,7 @@ def _side_effect(task, case, outcome):
         return None
     return Finding(
         "side effect",
-        f"For this input the result is right, but your function alters its input {_altered_inputs(task, case, outcome)}: its caller finds something else there afterwards. {BY_A_LIST if _is_list_altered(case, outcome.changed[0]) else BY_A_TENSOR}",
+        f"For this input the result is right, but your function alters its input {_altered_inputs(task, case, outcome)}: its caller finds different values there afterwards. {BY_A_LIST if _is_list_altered(case, outcome.changed[0]) else BY_A_TENSOR}",
     )
 
 
@@ -159,6 +159,6 @@ def _altered_inputs(task, case, outcome):
 
 
 def _is_list_altered(case, path):
-    """Return whether a list itself was altered: a list of tensors is, where it has lost or gained some."""
+    """Return whether a list itself was altered: a list of tensors is if it has lost or gained some."""
     argument = case.args[path[0]]
     return isinstance(argument, list) and (len(path) == 1 or not trees.tensors(argument))

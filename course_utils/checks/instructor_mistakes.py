@@ -1,4 +1,4 @@
-"""The mistakes that an instructor has added to tasks, in a file `course_mistakes.md` of their own:
+"""The mistakes that an instructor has added to tasks, in a file named `course_mistakes.md`:
 
     ## 03.attention: mean_of_values
 
@@ -6,12 +6,12 @@
 
         weights @ value -> value.mean(1, keepdim=True).expand_as(weights @ value)
 
-Below a heading of the task and a name comes what a learner who makes this mistake is told, and below that, indented by four blanks, what
-it changes in the solution (`changed_solution.py` shows how). A name that the task's mistakes have already, with no change below it, only
-says in other words what is told.
+A heading gives the task and a name. Below it is what a learner who makes this mistake is told, then, indented by four spaces, what the
+mistake changes in the solution (`changed_solution.py` shows how). If the task already has a mistake with this name and no change follows,
+only its sentence is replaced.
 
-The file is in the folder of the clone, or in the one that holds my_course. `course mistakes` tries all that is in it. A copy of the course
-without solutions holds the changed solutions instead, in `course_lessons/instructor_mistakes.json`.
+The file is in the folder of the clone or in the one that contains my_course. `course mistakes` tries everything in it. A copy of the
+course without solutions contains the changed solutions instead, in `course_lessons/instructor_mistakes.json`.
 """
 
 import json
@@ -34,7 +34,7 @@ HEADING = re.compile(r"(\d\d\.\w+): (\w+)")
 
 @dataclass(frozen=True)
 class InstructorMistake:
-    """A mistake as the file has it. `source` is the changed solution; "" where only a sentence is to be said in other words."""
+    """A mistake from the file. `source` is the changed solution; "" if only the sentence is replaced."""
 
     task: str
     name: str
@@ -44,7 +44,7 @@ class InstructorMistake:
 
 
 def instructor_file() -> Path | None:
-    """Return the file with an instructor's mistakes that counts here; None where there is none."""
+    """Return the file with an instructor's mistakes that counts here; None if there is none."""
     places = (learners_folder() / FILE, PUBLISHED / FILE)
     return next((place for place in places if place.is_file()), None)
 
@@ -60,7 +60,7 @@ def unpacked(text: str) -> list[InstructorMistake]:
 
 
 def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], str]) -> list[InstructorMistake]:
-    """Return the mistakes in a file, with the solutions as they change them. Raises `CourseError` for the first that cannot be read.
+    """Return the mistakes in a file, with the changed solutions. Raises `CourseError` for the first that cannot be read.
 
     Args:
         file: as shown above.
@@ -93,7 +93,7 @@ def read(file: Path, solutions: Mapping[str, str], imports_of: Callable[[str], s
 
 
 def add_instructor_mistakes(task: Task, every: Iterable[InstructorMistake]) -> None:
-    """Add an instructor's mistakes to a task, or say the course's own in their words."""
+    """Add an instructor's mistakes to a task, replacing or rewording any of the same name."""
     for own in (own for own in every if own.task == task.id):
         known = {mistake.name: place for place, mistake in enumerate(task.mistakes)}
         if not own.source and own.name not in known:

@@ -1,6 +1,6 @@
-"""Judges outcomes: picks what is wrong first, names the mistake, writes the report. Never calls the answer.
+"""Judges outcomes: finds what is wrong first, names the mistake, writes the report. Never calls the answer.
 
-What is wrong with one outcome is found in `first_failure`, a named mistake in `match_mistake`, a relation to the right value in `explain`.
+`first_failure` finds what is wrong with one outcome, `match_mistake` a named mistake, `explain` a relation to the right value.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from course_utils.checks.running.contract import GO_ON, Case, Outcome, float_pat
 from course_utils.checks.task import Task
 from course_utils.checks.validate_reply import is_valid_reply
 
-LEAVES_MORE = 10  # times the right number of a value's parts, up to which its properties are looked at
+LEAVES_MORE = 10  # times the right number of parts: properties of larger values are not checked
 
 
 def refuse(task: Task, kind: str, shown: object) -> Report:
@@ -51,9 +51,9 @@ def judge(
     Args:
         task: the Task that the cases were made from.
         cases: the Cases the answer was run on.
-        outcomes: what `run` gave: as many as cases, or fewer when it was stopped.
-        expected: `Expected(task, cases)`, to be used again for further answers.
-        explaining: whether to look for a relation, where no named mistake fits; else `explain_further` may do that later.
+        outcomes: what `run` returned: as many as cases, or fewer if it was stopped.
+        expected: `Expected(task, cases)`, to be reused for further answers.
+        explaining: whether to call `explain_further`, which may also be done later.
     """
     if not is_valid_reply(cases, outcomes):
         unreadable = Finding("error", "What came back from running your function cannot be read as an answer.")
@@ -64,7 +64,7 @@ def judge(
         return Report(task, "not attempted", failure=outcomes[0].failure)
     expected = expected or Expected(task, cases)
     raw, outcomes = outcomes, [canonicalised(task, *each) for each in zip(cases, outcomes, strict=False)]
-    if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # nobody has looked at the cases after that
+    if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # the cases after that were not run
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_failure(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
     found = [(i, finding) for i, finding in found if finding]
@@ -106,7 +106,7 @@ def _failed_report(task, cases, outcomes, expected, found):
 
 
 def _passed_report(task, cases, outcomes, expected, at_hazards):
-    """Return the Report on a correct answer, which may still go wrong where no lesson goes: `at_hazards`, (place, Finding) each."""
+    """Return the Report on a correct answer; `at_hazards`: what is wrong on inputs that no lesson builds, (place, Finding) each."""
     called = dict.fromkeys(name for outcome in outcomes for name in outcome.called)
     borrowed = tuple(name for name in called if not task.is_offered(name))
     remark, mistake = _remark(task, cases, outcomes, borrowed), None
@@ -125,9 +125,9 @@ def _passed_report(task, cases, outcomes, expected, at_hazards):
 
 
 def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outcome]) -> None:
-    """Add a second mistake to a Report that names one, or else how the incorrect value is related to the right one.
+    """Add a second mistake to a Report that names one, or else the relation of the incorrect value to the right one.
 
-    The sentence on a broken property stays where it says more: more than a relation if the value is in canonical form and the task has no
+    The sentence on a broken property stays if it says more: more than a relation if the value is in canonical form and the task has no
     steps, more than two mistakes if the value is not finite.
     Runs only the course's own code, on the task's own cases: what an answer returned is only compared.
     """
@@ -151,7 +151,7 @@ def explain_further(report: Report, expected: Expected, outcomes: Sequence[Outco
 
 
 def _mistake_beside_errors(report, expected, outcomes):
-    """Return the sentences on an answer whose values are those of one mistake and which stops elsewhere; "" for any other."""
+    """Return the sentences on an answer that gives the values of one mistake and stops elsewhere; "" for any other."""
     task, cases = expected.task, expected.cases
     here = next(i for i, case in enumerate(cases) if case is report.case)
     stops = [i for i, outcome in enumerate(outcomes) if outcome.status == "error" and not cases[i].raises]
@@ -166,7 +166,7 @@ def _mistake_beside_errors(report, expected, outcomes):
 
 
 def _urgency(case, finding):
-    """Ordinary inputs before edges, hazards last, then the smallest input, then errors first and the order of KINDS."""
+    """Sort ordinary inputs before edges, hazards last, then by size of the input, then errors first and by KINDS."""
     kind = -1 if finding.kind == "error" else KINDS.index(finding.kind)
     size = sum(leaf.numel() if isinstance(leaf, torch.Tensor) else 1 for leaf in trees.leaves(case.args))
     return case.edge, case.hazard, size, kind
@@ -205,7 +205,7 @@ def _may_break(finding):
 
 
 def _broken_properties(task, expected, outcomes, first):
-    """Return a sentence on each property that a wrong answer breaks: on the case that is shown or, if that does not break it, on the next."""
+    """Return a sentence on each property that a wrong answer breaks: on the case that is shown or else on the first that breaks it."""
     looked_at = [
         (case, outcome.value, "" if place == first else f"On another input ({case.name}): ")
         for place, (case, right, outcome) in enumerate(zip(expected.cases, expected.truth, outcomes, strict=False))
@@ -221,9 +221,9 @@ def _broken_properties(task, expected, outcomes, first):
 
 
 def _has_the_right_size(right, value):
-    """Return whether a value's tensors have shapes of the right one's, and its containers hold no more than a few times as much.
+    """Return whether a value's tensors have shapes that the right one has, and it has at most LEAVES_MORE times as many parts.
 
-    What a property computes for another one could take any time and memory: shapes are the answer's to choose.
+    On any other value, a property could take any time and memory: the answer chooses the shapes.
     """
     shapes = {torch.Size(()), *(tensor.shape for tensor in trees.tensors(right))}  # a number may come as a tensor
     most = LEAVES_MORE * (1 + len(list(trees.leaves(right))))

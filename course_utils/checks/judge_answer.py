@@ -26,9 +26,9 @@ def judge_answer(
     Args:
         task: what was asked.
         answer: the function, or anything that can be called like it.
-        seed: of the inputs.
+        seed: for the inputs.
         seconds: how long all its calls together may compute.
-        expected: `Expected(task, task.make_cases(seed))`, where many answers are judged on the same inputs.
+        expected: `Expected(task, task.make_cases(seed))`, if many answers are judged on the same inputs.
     """
     kind, shown = kind_of_answer(answer)
     if kind not in task.answer_kinds:
@@ -44,7 +44,7 @@ def judge_answer(
 
 
 def _name_caught_error(report, task, answer, seconds):
-    """Say of a test that misjudges a candidate which error it catches meanwhile, if it catches one: most likely, that is why."""
+    """Add to the report which error a test catches while it misjudges a candidate, if any: most likely the cause."""
     found = caught_error(answer, without_labels(report.case), lambda key: marked(task.candidate(key)), seconds)
     if found:
         report.failure = found
@@ -54,7 +54,7 @@ def _name_caught_error(report, task, answer, seconds):
 
 @lru_cache(maxsize=8)
 def expected_on(task: Task, seed: int) -> Expected:
-    """Return what a task expects on the inputs of a seed, kept for the next answers: most are checked again and again."""
+    """Return the Expected of a task for a seed, cached for the next answers: most tasks are checked repeatedly."""
     return Expected(task, task.make_cases(seed))
 
 
@@ -62,7 +62,7 @@ def expected_on(task: Task, seed: int) -> Expected:
 def compare_on(task: Task, answer: Callable, case: Case, seconds: float = 5) -> tuple[Outcome, Outcome, Finding | None]:
     """Return the expected outcome of one input, the received one, and the first thing that is wrong with it, or None.
 
-    Raises `CourseError` where there is no right answer for the input.
+    Raises `CourseError` if there is no right answer for the input.
     """
     case = replace(case, raises="")
     right = run_oracle(task, [case])[0]

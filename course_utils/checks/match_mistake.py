@@ -1,4 +1,4 @@
-"""Finds the named mistake that an answer makes: the one whose outcomes are the same as its own."""
+"""Finds the named mistake that an answer makes: the one with the same outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,13 +17,13 @@ from course_utils.checks.task import Mistake, Task
 def match_mistake(
     task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], expected: Expected, wrong: Sequence[int]
 ) -> Mistake | None:
-    """Return the named mistake whose outcomes are the answer's, or None. Never a guess: several that fit are none.
+    """Return the named mistake with the answer's outcomes, or None. Never a guess: if several fit, it returns None.
 
-    If none fits, the line at which the answer stops may show one that any task invites. There are five interpretations, strictest first:
-    everything is alike in every case; the values are; the same two in every case but hazards; the values are alike in every ordinary case.
-    In each, the mistake must differ from the truth in what is compared. A mistake that does something else in an ordinary case is ruled out
-    at once; the cases `wrong`, in which the answer is wrong, come first. If the value is right in the first of these, a mistake that is
-    right there explains nothing.
+    If none fits, the line where the answer stops may show one that any task invites. "The answer's outcomes" means, strictest first:
+    everything agrees in every case; the values do; the same two, hazards aside; the values agree in every ordinary case. Each time, the
+    mistake must differ from the truth in what is compared. A mistake with a different value in an ordinary case is ruled out at once;
+    the cases `wrong`, in which the answer is wrong, come first. If the value is right in the first of these, a mistake that is right
+    there explains nothing.
     """
     truth, everywhere = expected.truth, range(len(cases))
     safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]
@@ -58,7 +58,7 @@ def match_mistake(
 def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> Mistake | None:
     """Return the only mistake that gives the answer's values together with the first, or None.
 
-    None where the first alone gives them wherever there is no hazard.
+    None, too, if the first alone gives them, hazards aside.
     """
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
     fits = lambda mistake: all(agree_in_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
@@ -76,7 +76,7 @@ def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expect
 def match_beside_errors(task: Task, outcomes: Sequence[Outcome], expected: Expected, wrong: int) -> Mistake | None:
     """Return the only mistake that gives every value of an answer that raises an exception in other cases, or None.
 
-    It has to be wrong in the case `wrong`, and in another one too: a single value may be one by chance.
+    It has to be wrong in the case `wrong` and in another one: a single value may agree by chance.
     """
     returned = [i for i, outcome in enumerate(outcomes) if outcome.status == "value"]
     if not all(outcome.status in GO_ON for outcome in outcomes):
@@ -97,9 +97,9 @@ def match_beside_errors(task: Task, outcomes: Sequence[Outcome], expected: Expec
 def match_mistake_at(
     task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome], expected: Expected, place: int
 ) -> Mistake | None:
-    """Return the only named mistake that is right but for hazards, and whose outcome at the place of one is the answer's; or None.
+    """Return the only named mistake that is right except at hazards and has the answer's outcome at the hazard `place`; or None.
 
-    Where the value there is wrong, the value alone has to be the answer's. Of several, it is the one that is wrong at no other hazard where the answer gives something else.
+    If the value there is wrong, only the value has to agree. If several fit, any that is wrong at another hazard in a different way from the answer is ruled out.
     """
     safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
     agree = (
@@ -119,7 +119,7 @@ def match_mistake_at(
 
 
 def _may_make(mistake, outcomes, expected, i):
-    """Return whether an outcome is a mistake's, or the mistake is right there, so that something else may be wrong."""
+    """Return whether an outcome agrees with a mistake, or the mistake is right there and something else may be wrong."""
     theirs = expected.of_mistake(mistake, i)
     return agree_in_value(_outcome_at(outcomes, i), theirs) or agree_in_value(expected.truth[i], theirs)
 

@@ -1,6 +1,6 @@
-"""Questions whose answer is a letter or a number, and predictions, which are never wrong. Shows and keeps nothing.
+"""Questions whose answer is a letter or a number, and predictions, which are never wrong. Shows and stores nothing.
 
-A lesson's are written in its `questions.md`, which `question_file.py` reads.
+They are written in a lesson's `questions.md`, which `question_file.py` reads.
 """
 
 import random
@@ -15,7 +15,7 @@ LETTERS = "abcdefgh"
 
 @dataclass(frozen=True)
 class Answered:
-    """What is said of an answer. `state` is "not attempted", "failed" or "passed"; `chosen` the wrong option's text, or ""."""
+    """What is said about an answer. `state` is "not attempted", "failed" or "passed"; `chosen` the wrong option's text, or ""."""
 
     state: str
     message: str
@@ -24,7 +24,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class _AnyQuestion:
-    """What both kinds of question have. A class's grading treats a question as a task: hence `points` and what follows."""
+    """What both kinds of question have. Grading treats a question as a task: hence `points` and what follows."""
 
     id: str
     title: str  # a few words, for tables
@@ -39,7 +39,7 @@ class _AnyQuestion:
 class Question(_AnyQuestion):
     """A question with options, each a pair: what it says, and why that is right or wrong.
 
-    Their order comes from a seed, so that neighbours see the same options under other letters.
+    Their order comes from a seed, so that neighbours see the same options under different letters.
     """
 
     right: tuple[str, str] = ()
@@ -75,7 +75,7 @@ class Question(_AnyQuestion):
 
     @staticmethod
     def _letter_of(answer, options):
-        """Return the letter that is meant, also by its option's text, copied with it or alone; None for what is no text."""
+        """Return the letter meant by a letter or an option's text, with its letter or alone; None for what is no text."""
         if not isinstance(answer, str):
             return None
         bare = lambda text: " ".join(text.replace("`", "").split()).strip(" .()").lower()  # noqa: E731
@@ -85,7 +85,7 @@ class Question(_AnyQuestion):
 
 @dataclass(frozen=True)
 class NumberQuestion(_AnyQuestion):
-    """A question whose answer is a number. `wrong` says why a likely wrong number is wrong, `otherwise` what to say of any other."""
+    """A question whose answer is a number. `wrong` says why a likely wrong number is wrong, `otherwise` what to say about others."""
 
     answer: float = 0.0
     tolerance: float = 0.0
@@ -95,7 +95,7 @@ class NumberQuestion(_AnyQuestion):
 
     @property
     def mistakes(self) -> list[SimpleNamespace]:
-        """The wrong numbers that are foreseen, as a task's named mistakes."""
+        """The foreseen wrong numbers, as a task's named mistakes."""
         return [SimpleNamespace(name=f"{number:g}", sentence=sentence) for number, sentence in dict(self.wrong).items()]
 
     def options(self, seed: int) -> list:
@@ -127,9 +127,9 @@ class NumberQuestion(_AnyQuestion):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a reader guesses before a cell shows it: a number, or one of the `choices`. `why` says why it comes out as it does.
+    """What a reader guesses before a cell shows it: a number, or one of the `choices`. `why` explains the result.
 
-    Where the text says "from 0 to 1", no other number is taken.
+    If the text says "from 0 to 1", no other number is accepted.
     """
 
     id: str
@@ -138,7 +138,7 @@ class Prediction:
     choices: tuple[str, ...] = ()
 
     def read(self, guess: object) -> float | str | None:
-        """Return the guess as it is kept: a number or one of the choices; None where it is neither."""
+        """Return the guess as it is stored: a number or one of the choices; None if it is neither."""
         if self.choices:
             found = [
                 choice for choice in self.choices if isinstance(guess, str) and _letters(choice) == _letters(guess)
@@ -160,7 +160,7 @@ class Prediction:
         return f"a number{self._is_share * ' from 0 to 1'}"
 
     def compare(self, guess: float | str | None, value: float | str) -> str:
-        """Return how far a guess, or None, was from what came."""
+        """Return how far a guess, or None, was from the result."""
         shown = f"{value}" if self.choices else f"{value:.4g}"
         if guess is None:
             return f"Answer: {shown}. {self.why}"
@@ -174,12 +174,12 @@ class Prediction:
 
 
 def _letters(text):
-    """Return a text without what does not tell choices apart: capitals, hyphens and spaces."""
+    """Return a text without what does not tell choices apart: capitals, hyphens, underscores and spaces."""
     return re.sub(r"[\s_-]+", "", text).lower()
 
 
 def as_number(value: object) -> float | None:
-    """Return a number of Python's, numpy's, a tensor's or a text's as a float; None for anything else."""
+    """Return a number, whether Python's, numpy's, a tensor or a text, as a float; None for anything else."""
     if isinstance(value, bool) or value is None or value is ...:
         return None
     try:
@@ -198,6 +198,6 @@ def _in_figures(text):
 def shown(answer: object) -> str:
     try:
         text = repr(answer) if isinstance(answer, (str, int, float)) else f"an object of type {type(answer).__name__}"
-    except ValueError:  # Python does not write out more than some thousand digits
+    except ValueError:  # Python does not write out more than a few thousand digits
         text = "a huge number"
     return text if len(text) <= 40 else f"{text[:40]}…"

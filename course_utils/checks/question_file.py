@@ -17,7 +17,7 @@
       > Why.
     - [ ] 0.5                                  a likely wrong number
       > Why that is wrong.
-    - [ ] otherwise                            what to say of any other number, if there is anything
+    - [ ] otherwise                            what to say about any other number; optional
       > Look at …
 
     ## 04.wide                                 a prediction: no title
@@ -29,7 +29,7 @@
 
     > Why the result is what it is.
 
-Lines are joined as in Markdown. What is before the first `## ` is for authors.
+Lines are joined as in Markdown. Text before the first `## ` is for authors.
 """
 
 import re
@@ -72,7 +72,7 @@ def read_questions(path: Path, number: str) -> tuple[list, list]:
             )
         name = f"{match[1]}.{match[2]}"
         if name in seen:
-            raise complain(f"{name} is there a second time")
+            raise complain(f"{name} occurs twice")
         seen.add(name)
         asked, *others = items
         if not asked.text:
@@ -85,7 +85,7 @@ def read_questions(path: Path, number: str) -> tuple[list, list]:
 
 
 def _headings(lines):
-    """Yield the line and the text of each heading, with the items below it, of which the first is what is asked."""
+    """Yield the line and the text of each heading, with the items below it; the first is what is asked."""
     part = None
     for place, line in enumerate(lines, 1):
         if line.startswith("#") and not line.startswith("# "):
@@ -127,13 +127,13 @@ def _question(name, title, asked, options, path):
     right = [(text, why) for mark, text, why in pairs if mark == "x"]
     wrong = [(text, why) for mark, text, why in pairs if mark == " "]
     if len(right) != 1:
-        raise _error_at(path, asked.line)(f"{name} needs one option that begins with `- [x]`, and has {len(right)}")
+        raise _error_at(path, asked.line)(f"{name} needs one option that begins with `- [x]`, not {len(right)}")
     text = " ".join(asked.text)
     if not (number := NUMBER.fullmatch(right[0][0])):
         return Question(name, title, text, right=right[0], wrong=tuple(wrong))
     others = {text: why for text, why in wrong if text != OTHERWISE}
     if odd := [text for text in others if as_number(text) is None]:
-        raise _error_at(path, asked.line)(f"{name} asks for a number, and its option {odd[0]!r} is none")
+        raise _error_at(path, asked.line)(f"{name} asks for a number, but its option {odd[0]!r} is not one")
     return NumberQuestion(
         name,
         title,

@@ -1,6 +1,6 @@
 """What a learner reads after a check: as HTML in a notebook, as plain text elsewhere. Judges nothing.
 
-The sentence that helps comes first, then what was expected and what came, then the input, folded where it is large.
+The sentence that helps comes first, then what was expected and what arrived, then the input, folded if it is large.
 HTML uses inline styles only (JupyterLab drops others from outputs it does not trust), takes its text colour from the theme,
 and says in words whatever a colour or a symbol says.
 """
@@ -22,11 +22,11 @@ SYMBOLS = {"passed": "✓", "failed": "✗", "error": "✗", "not attempted": "�
 TABLE_AT_MOST = 8  # rows and columns of a matrix shown
 MATRICES_AT_MOST = 3
 LIST_AT_MOST = 8
-NAN_AT_MOST = 3  # places told in text
+NAN_AT_MOST = 3  # places named in text
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
-LEFT_IN_TEXT = 16  # numbers of a tensor that is written out where the input is larger
-PRINTED = "Printed while your function ran"  # by itself, or by PyTorch, which warns
+LEFT_IN_TEXT = 16  # the same, if the input is larger than SMALL
+PRINTED = "Printed while your function ran"  # by the function, or by PyTorch as a warning
 NOTHING_YET = "There is nothing to check yet. Write your answer where the exercise has `raise NotImplementedError`, run that cell, then run this one again."
 PLACEHOLDER_LEFT = (
     "Your code is there, but so is the exercise's placeholder `raise NotImplementedError`, and your function reaches it. "
@@ -35,14 +35,14 @@ PLACEHOLDER_LEFT = (
 
 
 class Report:
-    """The verdict on an answer, and the parts of what is said of it.
+    """The verdict on an answer, and the parts of what is said about it.
 
     `state` is "not attempted", "error", "failed" or "passed". `kind` is what is wrong first: type, shape, finite, value, gradient,
-    side effect or error. `mistake` is the name of the mistake that was recognised; `relation` is the sentence on how another
+    side effect or error. `mistake` is the name of the mistake that was recognised; `relation` is the sentence on how any other
     value is related to the right one. Each of these may be None.
     `message` is said first: the `remark` if there is one; else `altered`, that the answer alters an input, and the `diagnosis`, a mistake,
     two mistakes or a relation; else what is wrong first, and the broken `properties`.
-    `borrowed` names functions of the course's own that a correct answer calls though its exercise does not offer them. `values_right`:
+    `borrowed` names the course's own functions that a correct answer calls but its exercise does not offer. `values_right`:
     only a gradient or a side effect is wrong. `only_edges`: ordinary inputs are not affected. `hazard`: a correct answer goes wrong on
     an input that no lesson builds.
     """
@@ -120,10 +120,10 @@ class Report:
             yield PRINTED, self.printed
 
     def _inputs(self):
-        """Give each argument under its name; of a dict or list of tensors, each tensor under its own."""
+        """Yield each argument with its name; for a dict or list of tensors, each tensor with its own."""
         for place, arg in enumerate(self.case.args):
             if isinstance(arg, Candidate):
-                continue  # the case's name says all that may be said of it
+                continue  # the case's name says all that may be said about it
             if isinstance(arg, Stream):
                 yield from ((f"{self._names[place]}(), call {n}", value) for n, value in enumerate(arg.values, 1))
                 continue
@@ -169,7 +169,7 @@ class Report:
             yield f"<div>{PRINTED}:</div>{_pre(escape(self.printed))}"
 
     def _ipython_display_(self):
-        """Show once a cell: `check` shows the report, and a report as a cell's last value is not shown again."""
+        """Show once per cell: `check` shows the report, so it is not shown again as the cell's last value."""
         from IPython import get_ipython
         from IPython.display import display
 
@@ -227,7 +227,7 @@ def _row(cells):
 def _value_html(name, value, against=None, digits=None, telling=None):
     """Return a value under its name: tensors of up to three axes as tables, the rest as text.
 
-    Of a large tensor those matrices, rows and columns are shown where `telling`, of its shape, is True; else those with NaN.
+    Of a large tensor, the matrices, rows and columns where `telling` is True most often are shown; without it, those with NaN.
     """
     if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
         telling = value != value if telling is None or telling.shape != value.shape else telling
@@ -247,7 +247,7 @@ def _matrices(tensor):
 
 
 def _most_marked(telling, at_most):
-    """Return the indices to show, in order: the most informative, and the first of those that are equally informative."""
+    """Return the indices to show, in order: the most informative ones, and the first of equally informative ones."""
     counts = telling.tolist()
     places = sorted(range(len(counts)), key=lambda place: -counts[place])
     return sorted(places[:at_most])
@@ -274,7 +274,7 @@ def _digits(expected, received):
 def _table(matrix, against, digits, telling):
     """Return a matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠.
 
-    Where not all rows are shown, each has its place in front; above columns likewise.
+    If not all rows are shown, each has its index in front; likewise above columns.
     """
     rows, columns = _most_marked(telling.sum(1), TABLE_AT_MOST), _most_marked(telling.sum(0), TABLE_AT_MOST)
     fewer_rows, fewer_columns = len(rows) < matrix.shape[0], len(columns) < matrix.shape[1]
@@ -304,7 +304,7 @@ def _table(matrix, against, digits, telling):
 
 
 def _value_text(value, digits=None, at_most=TEXT_AT_MOST):
-    """Return a plain value as short text; a tensor of more than so many numbers by its shape, and where it is NaN.
+    """Return a plain value as short text; a tensor of more than `at_most` numbers by its shape and where it is NaN.
 
     Without `digits`, as for an input, a float is written in full.
     """
@@ -329,7 +329,7 @@ def _value_text(value, digits=None, at_most=TEXT_AT_MOST):
 
 
 def _object_text(value):
-    """Return a Opaque by its type's name; a Candidate as such."""
+    """Return an Opaque by its type's name; a Candidate as such."""
     return f"<{type(value).__name__.lower()}>" if not hasattr(value, "name") else describe(value)
 
 

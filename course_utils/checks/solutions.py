@@ -1,4 +1,4 @@
-"""The solutions of tasks as the build wrote them, and what their mistakes make of them. Judges nothing and loads no task."""
+"""The tasks' solutions as the build wrote them, and the same with mistakes. Judges nothing and loads no task."""
 
 import gzip
 import json
@@ -23,13 +23,13 @@ def lessons_folder() -> Path:
 
 @cache
 def solutions() -> dict[str, str]:
-    """Return the source of a solution to each task, by its id, as the build wrote them from the exercises."""
+    """Return {a task's id: the source of its solution}, as the build wrote them from the exercises."""
     return json.loads((lessons_folder() / "solutions.json").read_text(encoding="utf-8"))
 
 
 @cache
 def imports_of(task_id: str) -> str:
-    """Return the imports of a task's exercises, one a line. There are none if the exercises are not handed out."""
+    """Return the imports of a task's exercises, one per line; none if the exercises are not handed out."""
     root = lessons_folder().parent
     page = root / folder_of(root, task_id.partition(".")[0]) / "exercises.py"
     lines = page.read_text(encoding="utf-8") if page.is_file() else ""
@@ -44,7 +44,7 @@ def packed_sources() -> dict[str, str]:
 
 
 def function_from(source: str, name: str, label: str, space: dict[str, object]) -> Callable:
-    """Return the function or class of that name which a source defines, with the names in `space`; tracebacks show it under a label."""
+    """Return the function or class `name` that a source defines, using the names in `space`; tracebacks show it as `label`."""
     file = f"<{label}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
     names = dict(space)

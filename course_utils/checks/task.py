@@ -1,4 +1,4 @@
-"""What a task is made of: cases, the steps to a correct answer, properties, named mistakes, hints. Runs and judges nothing.
+"""What a task consists of: cases, the steps to a correct answer, properties, named mistakes, hints. Runs and judges nothing.
 
 A task is declared in a file of its own, `course_lessons/lesson_04_alignment_scores/tasks/dot.py`:
 
@@ -13,7 +13,7 @@ A task is declared in a file of its own, `course_lessons/lesson_04_alignment_sco
     @task.mistake()
     def swapped_axes(state, hidden): ...
 
-Its hints and the sentences of its mistakes are in `dot.md` beside it, where most mistakes are changes of the solution and need no function
+Its hints and the sentences of its mistakes are in `dot.md` beside it, where most mistakes are changes to the solution and need no function
 (`task_text.py` shows how).
 """
 
@@ -42,7 +42,7 @@ from course_utils.checks.task_text import TaskText, read_task_text
 class Mistake:
     """An incorrect implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function.
 
-    `changes` are those that it makes of the solution, `source` returns the solution as it changes it; both only where it is written so.
+    `changes` are its changes to the solution, `make` returns the function that they lead to; both only if it is written as changes.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Mistake:
         return self._function
 
     def reworded(self, sentence: str) -> "Mistake":
-        """Return the same mistake with another sentence."""
+        """Return the same mistake with a new sentence."""
         return Mistake(self.name, sentence, self._function, self.changes, self._make)
 
 
@@ -72,24 +72,24 @@ class Mistake:
 class Task:
     """One exercise. `arguments` and `result` name things with their shapes, as in "weights B×S".
 
-    `home` is the name of the module that declares it: its file gives the task its id, and a Markdown file beside that holds its hints and
-    mistakes. A task without a module of its own, as in tests, is given its id instead. `difficulty` and `importance` run from 1 to 5,
-    `minutes` is what a learner may need at most.
+    `home` is the name of the module that declares it: its file gives the task its id, and a Markdown file beside it contains its hints and
+    mistakes. For a task without its own module, as in tests, it is the id instead. `difficulty` and `importance` run from 1 to 5,
+    `minutes` is the most that a learner may need.
 
-    An argument may be a dict or a list of tensors. Where `module` is true, a class of modules is asked for: the first argument is a dict of
-    the sizes that it is made with, the second a dict of its parameters. Arguments named in `gradient_not_asked` may get any gradient. For
-    those in `rows_sum_to_one`, adding a number to a whole row of the gradient makes no difference, since rows cannot move that way. Where
-    `gradient_optional` is true, a gradient that is cut is remarked on in a correct answer, no more.
+    An argument may be a dict or a list of tensors. If `module` is true, the answer is a class of modules: the first argument is a dict of
+    the sizes passed to it, the second a dict of its parameters. Arguments named in `gradient_not_asked` may get any gradient. For those in
+    `rows_sum_to_one`, a number added to a whole row of the gradient makes no difference, since rows cannot move that way. If
+    `gradient_optional` is true, a missing gradient only adds a remark to a correct answer.
 
-    Candidates are suspects, some of them wrong, which an answer tells from right ones. Where `suspects` is false they are
-    functions to look into, and raise only where they are called wrongly.
+    Candidates are suspects: an answer tells incorrect ones from correct ones. If `suspects` is false, they are functions to
+    examine, which raise exceptions only if called wrongly.
 
-    `offers` names what of the course's own an answer may call, as its prompt says: "models.attention.dot", or a module of such
-    functions, "models.attention". An answer that calls others is told so.
+    `offers` names the course's own functions that an answer may call, as its prompt says: "models.attention.dot", or a module
+    of such functions, "models.attention". If it calls others, the report says so.
 
-    `points` is what a correct answer earns where a class is graded. `partial` tells what else earns a share of it, as
-    {what is wrong: (share, sentence)}: a mistake's name; "edge", where every ordinary input is right; or "gradient" or
-    "side effect", where every value is right. The sentence completes "50% of the points: …".
+    `points` is what a correct answer earns when a class is graded. `partial` says what else earns a share of it, as
+    {what is wrong: (share, sentence)}: a mistake's name; "edge", if every ordinary input is right; or "gradient" or
+    "side effect", if every value is right. The sentence completes "50% of the points: …".
     """
 
     home: InitVar[str]
@@ -100,7 +100,7 @@ class Task:
     difficulty: int
     importance: int
     minutes: int
-    candidates: Sequence[Callable] = ()  # functions that this task's cases stand for as Candidate(index)
+    candidates: Sequence[Callable] = ()  # functions that this task's cases contain as Candidate(index)
     suspects: bool = True
     points: float = 1
     partial: Mapping[str, tuple[float, str]] = field(default_factory=dict)
@@ -127,8 +127,8 @@ class Task:
         self._by_key: dict[int, Callable] = {}
         text = read_task_text(self.text, lessons_folder() / "shared") if self.text else TaskText((), (), "")
         self.hints = text.hints
-        self._solution = text.solution  # to make changes in, where the text shows one
-        self._words = text.steps  # for its steps; None where the text has no section of them
+        self._solution = text.solution  # to make changes to, if the text shows one
+        self._words = text.steps  # names for its steps; None if the text has no such section
         self.sections = {section.heading: section for section in text.mistakes}  # by the mistake's name
         self.mistakes = [
             self.written(section.heading, " ".join(section.paragraphs), section.changes) for section in text.mistakes
@@ -136,7 +136,7 @@ class Task:
 
     @property
     def answer_kinds(self) -> tuple[str, ...]:
-        """What `kind_of_answer` may say of an answer for it to be run."""
+        """The results of `kind_of_answer` with which an answer is run."""
         return ("class",) if self.module else ("callable", "module")
 
     @property
@@ -146,7 +146,7 @@ class Task:
         return "".join(map(str.capitalize, name.split("_"))) if self.module else name
 
     def is_offered(self, called: str) -> bool:
-        """Return whether an answer may call a function of the course's own, named as in `offers`."""
+        """Return whether an answer may call one of the course's own functions, named as in `offers`."""
         return any(f"{called}.".startswith(f"{offered}.") for offered in self.offers)
 
     def cases(self, function: "Callable[[Draw], Iterable[Case]]") -> "Callable[[Draw], Iterable[Case]]":
@@ -155,10 +155,10 @@ class Task:
         return function
 
     def make_cases(self, seed: int = 0) -> list[Case]:
-        """Return the Cases of a seed, as a list. Neither keys nor order of candidates tell which functions they stand for.
+        """Return the Cases of a seed, as a list. Neither keys nor order of candidates reveal which functions they stand for.
 
-        Inputs, keys and order are each derived from the seed. None of them leads to another or to a seed of 128 bits,
-        which stays a secret.
+        Inputs, keys and order are each derived from the seed. None of them reveals another, or a seed of 128 bits,
+        which stays secret.
         """
         cases = list(self._cases(Draw(seed if seed < 2**32 else self._derive(seed, "inputs") % 2**32)))
         keys = [self._derive(seed, f"key {i}") % 2**48 for i in range(len(self.candidates))]
@@ -166,7 +166,7 @@ class Task:
         rename = lambda leaf: Candidate(keys[leaf.key]) if isinstance(leaf, Candidate) else leaf  # noqa: E731
         cases = [replace(case, args=map_leaves(rename, case.args), module=self.module) for case in cases]
         if self.candidates:
-            random.Random(self._derive(seed, "order")).shuffle(cases)  # edges among the others: a place tells nothing
+            random.Random(self._derive(seed, "order")).shuffle(cases)  # edges among the others: a place reveals nothing
         return cases
 
     def _derive(self, seed, purpose):
@@ -177,13 +177,13 @@ class Task:
         return self._by_key[key]
 
     def oracle(self, function: Callable) -> Callable:
-        """Decorator: the reference answer as one function, where it is not given in steps; receives float64."""
+        """Decorator: the reference answer as one function, if it is not given in steps; receives float64."""
         self._oracle = function
         return function
 
     @property
     def follows_solution(self) -> bool:
-        """Whether its steps are those of the solution: unless others are registered, or an oracle without words for steps in the text."""
+        """Whether its steps are those of the solution: unless others are registered, or an oracle and no section of steps in the text."""
         return bool(self.home and not self._steps and (not self._oracle or self._words is not None))
 
     @cached_property
@@ -208,8 +208,8 @@ class Task:
     def canonical(self, function: Callable[[Case, object], object]) -> Callable[[Case, object], object]:
         """Decorator: function(case, value) returns the canonical form of a value, where many values are correct.
 
-        Canonical forms are compared instead of values, and the oracle gives the correct one. A value without one raises CourseError,
-        with a sentence that says why. The value is the learner's to choose, so look at its type and shape first.
+        Canonical forms are compared instead of values, and the oracle gives the correct one. For a value without one, raise CourseError
+        with a sentence that says why. The value may be anything, so check its type and shape first.
         """
         self.canonical_function = function
         return function
@@ -219,7 +219,7 @@ class Task:
     ) -> Callable[[Case, object, object], str]:
         """Decorator: function(case, right, received) explains an incorrect canonical value, which is not literally what the answer returned.
 
-        Without it, the canonical form is shown beside the correct one as if the answer had returned it. Where it is of a different kind,
+        Without it, the canonical form is shown beside the correct one as if the answer had returned it. If it is of a different kind,
         say in words what the answer leads to and what it should lead to.
         """
         self.mismatch_function = function
@@ -230,7 +230,7 @@ class Task:
     ) -> Callable[[Sequence[Case], list], tuple[int, str] | None]:
         """Decorator: function(cases, values) returns (index of a case, what is wrong there) or None, for faults that no single case shows.
 
-        It is called when every case by itself is correct. The values are the answer's own, not their canonical forms.
+        It is called if every case by itself is correct. The values are the answer's own, not their canonical forms.
         """
         self.cross_case_function = function
         return function
@@ -238,10 +238,10 @@ class Task:
     def steps(
         self, function: Callable[..., Generator[tuple, object, object]]
     ) -> Callable[..., Generator[tuple, object, object]]:
-        """Decorator: the reference computation in other steps than the solution's, to explain more wrong answers; receives float64.
+        """Decorator: the reference computation in steps other than the solution's, to explain more wrong answers; receives float64.
 
-        It is a generator that yields (what the step gives, in words; operation; its one or two operands), is sent the result of that
-        operation, or of another one, and returns the answer. An oracle takes its place where it does not reach, as for NaN at padding.
+        It is a generator that yields (words for the step's result, operation, its one or two operands), is sent the result of that or
+        another operation, and returns the answer. If it does not cover all cases, such as NaN at padding, give an oracle as well.
         """
         self._steps = function
         return function
@@ -249,7 +249,7 @@ class Task:
     def mistake(self, name: str = "") -> Callable[[Callable], Callable]:
         """Decorator: an incorrect implementation. Its function's name is the mistake's name; the function gets `name` if one is given.
 
-        What its author is told is in the task's Markdown file, below the mistake's name. Raises `CourseError` where it is not.
+        Its sentence is in the task's Markdown file, below the mistake's name. Raises `CourseError` if there is none.
         """
 
         def register(function):
@@ -270,14 +270,14 @@ class Task:
         return register
 
     def written(self, name: str, sentence: str, changes: Sequence[str]) -> Mistake:
-        """Return a mistake that is written as changes of the solution; without any, one whose function `mistake` registers."""
+        """Return a mistake that is written as changes to the solution; without any, one whose function `mistake` registers."""
         if not changes:
             return Mistake(name, sentence)
         made = Mistake(name, sentence, changes=changes, make=lambda: self.function_from(self.source(made), name))
         return made
 
     def source(self, mistake: Mistake | None = None, *others: Mistake) -> str:
-        """Return the solution, or as a mistake changes it, or several at once. Raises `CourseError` for a change that fits nowhere."""
+        """Return the solution, changed by a mistake or several if given. Raises `CourseError` for a change that matches nothing."""
         if mistake is None:
             return packed_sources().get(self.id) or changed(
                 self._solution or solutions()[self.id], [], imports_of(self.id)
@@ -292,7 +292,7 @@ class Task:
             raise CourseError(f"{self.place(mistake)}: {problem}.") from None
 
     def place(self, mistake: Mistake) -> str:
-        """Return where a mistake is written, for what is said about it: the file, the line, the task and its name."""
+        """Return where a mistake is written, for messages about it: the file, the line, the task and its name."""
         line = f"{self.text}, line {self.sections[mistake.name].line}, " if mistake.name in self.sections else ""
         return f"{line}{self.id}, {mistake.name}"
 
@@ -302,7 +302,7 @@ class Task:
         return function_from(source, self.answer_name, f"mistake {self.id} {name}", space)
 
     def both(self, first: Mistake, other: Mistake) -> Callable | None:
-        """Return an implementation that makes two mistakes at once, or None where there is none."""
+        """Return an implementation that makes two mistakes at once, or None if there is none."""
         try:
             found = first.changes and other.changes and self.source(first, other)
         except CourseError:  # where both change the same place
@@ -325,18 +325,18 @@ class Task:
         return mutate(self, changes)
 
     def wrong(self, name: str) -> Callable:
-        """Return the function of a mistake. Raises `KeyError` where there is none of that name."""
+        """Return the function of a mistake. Raises `KeyError` if there is none of that name."""
         return self._named(name).function
 
     def sentence(self, name: str) -> str:
-        """Return what the author of a mistake is told. Raises `KeyError` where there is none of that name."""
+        """Return what the author of a mistake is told. Raises `KeyError` if there is none of that name."""
         return self._named(name).sentence
 
     def _named(self, name):
         return {mistake.name: mistake for mistake in self.mistakes}[name]
 
     def property(self, function: Callable[[Case, object], str | None]) -> Callable[[Case, object], str | None]:
-        """Decorator: function(case, value) returns a sentence when the value breaks the property, else None."""
+        """Decorator: function(case, value) returns a sentence if the value breaks the property, else None."""
         self.properties.append(function)
         return function
 
@@ -348,7 +348,11 @@ class Draw:
         self.generator = torch.Generator().manual_seed(1000 + seed)
 
     def numbers(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+<<<<<<< HEAD
         """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed. No matrix is symmetric."""
+=======
+        """Spread near 1. Up to 12 numbers: multiples of a half from -2 to 2; more: normally distributed."""
+>>>>>>> c6447bad4440c144fe1c26137498b38f73aa4a5e
         if torch.Size(shape).numel() > 12:
             return self.normal(*shape, dtype=dtype)
         while True:
@@ -385,7 +389,7 @@ class Draw:
 def sizes(**full: int) -> Iterator[SimpleNamespace]:
     """Return sizes for a ladder of cases: tiny, then one axis longer at a time, then all of them at their full size.
 
-    Full sizes should be primes, all different, so that no two axes can be mixed up unseen. `.full` tells the last.
+    Full sizes should be primes, all different, so that no two axes can be mixed up unnoticed. `.full` marks the last.
     """
     tiny = {axis: 1 if axis in "BTN" else 2 for axis in full}
     for axis in (None, *full):

@@ -12,17 +12,17 @@
 
         query @ key.mT -> query @ key.mT / query.shape[-1] ** 0.5
 
-Each paragraph below `## Hints` is a hint. Every other heading names a mistake. Below it comes what a learner who makes it is told, and below that,
-indented by four blanks, what it changes in the solution (`changed_solution.py` shows how). A mistake without a change is a function in the
+Each paragraph below `## Hints` is a hint. Every other heading names a mistake. Below it is what a learner who makes it is told, then,
+indented by four spaces, what it changes in the solution (`changed_solution.py` shows how). A mistake without a change is a function in the
 module, registered with `task.mistake()` under the same name.
 
     ## from masked_softmax: mask_unused, mask_inverted
 
         others = the masked keys
 
-stands for these mistakes of `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`. A change that is only an
-empty word, as after `no_zeros =`, is left out. Where the solution calls what does most of the work, `## Solution` may show, indented, a correct
-answer that writes it out: the changes are then made in that. `## Steps` has words for steps of the solution (`derived_steps.py`), such as
+takes these mistakes from `course_lessons/shared/masked_softmax.md`, with these words where that file has `{others}`. A change that is only an
+empty word, as after `no_zeros =`, is left out. If the solution calls a function that does most of the work, `## Solution` may show, indented, a
+correct answer that writes it out: the changes are then made to this. `## Steps` names steps of the solution (`derived_steps.py`), such as
 
     hidden = the hidden layer
     _ @ weight.T = the product with weight
@@ -67,7 +67,7 @@ def sections(text: str) -> Iterator[Section]:
 
 @dataclass(frozen=True)
 class TaskText:
-    """What a task's Markdown file says; `mistakes` in their order, those of shared files among them; `solution` "" if it shows none.
+    """What a task's Markdown file says; `mistakes` in their order, including those from shared files; `solution` "" if it shows none.
 
     `steps`: the words for steps, by variable or expression; None if there is no such section.
     """
@@ -88,7 +88,7 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
     Raises `CourseError`, with file and line, for what cannot be read.
     """
     if not path.is_file():
-        raise CourseError(f"{path} is missing: it says what hints and mistakes the task beside it has.")
+        raise CourseError(f"{path} is missing: it has the hints and mistakes of the task beside it.")
     hints, mistakes, solution, steps = (), [], "", None
     for section in sections(path.read_text(encoding="utf-8")):
         if section.heading == HINTS:
@@ -109,7 +109,7 @@ def read_task_text(path: Path, shared: Path) -> TaskText:
         if not section.paragraphs:
             meant = did_you_mean(section.heading, [HINTS, SOLUTION, STEPS])
             raise CourseError(
-                f"{path}, line {section.line}: what is a learner told who makes the mistake {section.heading}{meant}?"
+                f"{path}, line {section.line}: the mistake {section.heading}{meant} has no sentence for a learner."
             )
     return TaskText(hints, tuple(mistakes), solution, steps)
 
@@ -118,7 +118,7 @@ def _words_of_steps(path, section):
     """Return {variable or expression: words}."""
     found, at = {}, f"{path}, below line {section.line}"
     if section.paragraphs:
-        raise CourseError(f"{at}: indent `{section.paragraphs[0]}` by four blanks.")
+        raise CourseError(f"{at}: indent `{section.paragraphs[0]}` by four spaces.")
     for line in section.changes:
         expression, _, words = line.rpartition(" = ")
         try:
@@ -134,13 +134,13 @@ def _words_of_steps(path, section):
 
 
 def _from_shared(path, section, file, names):
-    """Return mistakes of a shared file, with a task's words filled in."""
+    """Return mistakes from a shared file, with a task's words filled in."""
     words = dict(re.split(r"\s*=\s*", line, maxsplit=1) for line in section.changes)
     if not file.is_file():
         there = sorted(each.stem for each in file.parent.glob("*.md"))
         meant = did_you_mean(file.stem, there)
         raise CourseError(
-            f"{path}, line {section.line}: there is no shared file {file.name}{meant}. There are {', '.join(there)}."
+            f"{path}, line {section.line}: there is no shared file {file.name}{meant}. The files: {', '.join(there)}."
         )
     known = {each.heading: each for each in sections(file.read_text(encoding="utf-8"))}
     if missing := [name for name in names if name not in known]:
@@ -151,7 +151,7 @@ def _from_shared(path, section, file, names):
 
     for name in names:
         each = known[name]
-        changes = tuple(filter(None, map(filled, each.changes)))  # a word may leave a change out
+        changes = tuple(filter(None, map(filled, each.changes)))  # an empty word leaves it out
         found = Section(section.line, name, tuple(map(filled, each.paragraphs)), changes)
         if left := re.search(r"\{([a-z]\w*)\}", " ".join((*found.paragraphs, *found.changes))):
             raise CourseError(f"{path}, line {section.line}: {name} needs the word {left[1]}: `{left[1]} = …`.")

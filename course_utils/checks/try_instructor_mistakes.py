@@ -1,4 +1,4 @@
-"""Tries the mistakes that an instructor has added to tasks: whether a check can name each, and what it says then."""
+"""Tries the mistakes that an instructor has added to tasks: whether a check can name each, and what it then says."""
 
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
@@ -17,7 +17,7 @@ def try_all() -> None:
 
 
 def equal_mistakes(task: Task, mistake: Mistake, expected: Expected) -> list[Mistake]:
-    """Return the task's other mistakes that give what this one gives, in every case."""
+    """Return the task's other mistakes that give the same as this one in every case."""
     places = range(len(expected.cases))
     outcomes = [expected.of_mistake(mistake, place) for place in places]
     return [
@@ -28,7 +28,7 @@ def equal_mistakes(task: Task, mistake: Mistake, expected: Expected) -> list[Mis
 
 
 def misspelt(mistake: Mistake, expected: Expected) -> str:
-    """Return what a mistake stops with if it names in every case something that there is not, such as `x.maen()`; else ""."""
+    """Return the error of a mistake that in every case uses a name that does not exist, such as `x.maen()`; else ""."""
     failure = None
     for place in range(len(expected.cases)):
         failure = expected.of_mistake(mistake, place).failure
@@ -38,7 +38,7 @@ def misspelt(mistake: Mistake, expected: Expected) -> str:
 
 
 def try_out(own: InstructorMistake) -> str:
-    """Return what a check says of an answer with a mistake. Raises `CourseError` where the mistake is of no use, and says why."""
+    """Return what a check says about an answer with a mistake. Raises `CourseError` if the mistake is of no use, saying why."""
 
     task, here = catalogue.load(own.task), f"{instructor_file() or FILE}, line {own.line}, {own.task}, {own.name}"
     expected = expected_on(task, 0)
@@ -52,6 +52,6 @@ def try_out(own: InstructorMistake) -> str:
     for other in equal_mistakes(task, mistake, expected) if own.source else ():
         raise CourseError(
             f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
-            "Give it that name, and a check says it in your words."
+            "Give it that name to have checks use your sentence."
         )
     return judge_answer(task, mistake.function, seconds=60).message

@@ -1,4 +1,4 @@
-"""Changes of what goes in: of one argument, of two that are exchanged, and divided by the length of an axis."""
+"""Changes of the arguments: one changed, two exchanged, or one divided by the length of an axis."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -60,7 +60,7 @@ OF_A_NUMBER = {
     "with {0} + 1 instead of {0}": lambda x: x + 1,
     "with {0} - 1 instead of {0}": lambda x: x - 1,
 }
-# An option such as a temperature may be unused, or multiplied by instead of divided by; a least number may be taken for one that is not enough.
+# An option such as a temperature may be unused, or multiplied by instead of divided by; a minimum may be read as exclusive.
 OF_AN_OPTION = {"with 1 instead of {}", "with 1 divided by {0} instead of {0}", "with {0} + 1 instead of {0}"}
 
 
@@ -71,9 +71,9 @@ OF_A_LIST = {
 
 
 def of_arguments(task: Task, args: tuple, discrete: bool = False) -> Iterator[Change]:
-    """Give each Change of arguments like these; an argument that is None in a case stays so.
+    """Yield each Change of arguments like these; one that is None in a case stays None.
 
-    Its text completes "what the right computation gives …"; its function takes args and returns new ones, or raises where it does not fit.
+    Its text completes "what the right computation gives …"; its function takes args and returns new ones, or raises if it does not fit.
     `discrete`: the results are truth values or whole numbers, which stay the same under many changes of numbers, so these are left out.
     """
     parameters = list(signature(task.oracle_function).parameters.values())
@@ -91,7 +91,7 @@ def of_arguments(task: Task, args: tuple, discrete: bool = False) -> Iterator[Ch
     for (i, a), (j, b) in permutations(enumerate(args), 2):
         if type(a) is not type(b) or isinstance(a, torch.Tensor) and a.dtype != b.dtype:
             continue
-        tensors = isinstance(a, torch.Tensor)  # of two sizes, nobody exchanges one beside another mistake
+        tensors = isinstance(a, torch.Tensor)  # nobody exchanges two sizes on top of another mistake
         text = f"with {task.names[i]} instead of {task.names[j]}"
         yield Change(text, lambda args, i=i, j=j: with_one(args, j, lambda _, other=args[i]: _copy(other)), tensors)
         if i < j:
@@ -100,7 +100,7 @@ def of_arguments(task: Task, args: tuple, discrete: bool = False) -> Iterator[Ch
 
 
 def of_one(name: str, letters: str, arg: object, discrete: bool = False) -> Iterator[Change]:
-    """Give each Change of one value, called by its name, its shape written with letters; see `of_arguments`."""
+    """Yield each Change of one value with this name and the letters of its shape; see `of_arguments`."""
     if isinstance(arg, torch.Tensor):
         yield from _of_a_tensor(name, letters, arg, discrete)
     elif is_number(arg):

@@ -1,4 +1,4 @@
-"""What every kind of relation consists of: a change, whether it can be told, and for which kind of numbers it makes sense."""
+"""What every kind of relation consists of: a change, whether it can be said, and for which kind of numbers it makes sense."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import torch
 class Change(NamedTuple):
     """One change of a value.
 
-    `often`: learners make it often, so it may be told as one of two mistakes.
+    `often`: learners make it often, so it may be named as one of two mistakes.
     `instead`: its text already says what it replaces.
     """
 
@@ -24,7 +24,7 @@ WORDS_AT_MOST = 18  # so that the sentence around it, "In every case, you return
 
 
 def is_readable(text: str) -> bool:
-    """Return whether a person would say it: in a short sentence, in which an axis goes by a letter and not by a number."""
+    """Return whether a person would say it: in a short sentence, with a letter for each axis and not a number."""
     return len(text.split()) <= WORDS_AT_MOST and not re.search(r"\baxis \d", text)
 
 
@@ -37,7 +37,7 @@ ANY = {TRUTH, INFINITE, *NUMBERS}
 
 
 def kind_of(tensor: torch.Tensor) -> str:
-    """Return which kind of numbers a tensor holds, as far as its own entries show it."""
+    """Return which kind of numbers a tensor holds, as far as its entries show it."""
     if tensor.dtype == torch.bool:
         return TRUTH
     if not tensor.isfinite().all():

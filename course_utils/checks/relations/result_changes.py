@@ -37,7 +37,7 @@ ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "1 minus {}": (lambda t: 1 - t, NUMBERS),
     "True where {} is above 0": (lambda t: t > 0, {REAL, WHOLE}),
 }
-OF_A_RESULT = {  # what a last step that is missing leaves, and one too many: rounding on the way fits by chance
+OF_A_RESULT = {  # the last step left out, or one too many: earlier rounding fits by chance
     "{} before the sigmoid": (torch.logit, {POSITIVE}),
     "{} before the tanh": (torch.atanh, {REAL}),
     "{} rounded to whole numbers": (torch.round, FRACTIONS),
@@ -89,9 +89,9 @@ def _at_the_largest(t, a):
 
 
 def axis_names(letters: str, axes: int) -> list[str]:
-    """Return how to speak of each axis of a tensor whose shape is written with these letters, such as B×T×S or …×S.
+    """Return what to call each axis of a tensor whose shape is written with these letters, such as B×T×S or …×S.
 
-    An axis goes by its letter; one that has none of its own, as both have in size×size, by its number.
+    An axis is called by its letter or, if it has none of its own, as in size×size, by its number.
     """
     parts = letters.split("×") if letters else []
     if "…" in parts:
@@ -104,9 +104,9 @@ def axis_names(letters: str, axes: int) -> list[str]:
 
 
 def of_results(letters: str, result: torch.Tensor, names: list[str], args: tuple) -> Iterator[Change]:
-    """Give each Change, whose function takes (result, case), of a result like this one, its shape written with these letters.
+    """Yield each Change, whose function takes (result, case), of a result like this one, its shape written with these letters.
 
-    `text` completes "you return …", with {} for the result. An argument may be mixed in: those of a case are `args`, by `names`.
+    `text` completes "you return …", with {} for the result. An argument may be mixed in: `args` are a case's, `names` their names.
     """
     last = (Change(text, function) for text, (function, kinds) in OF_A_RESULT.items() if kind_of(result) in kinds)
     for change in (*of_tensors(letters, result), *last):
@@ -135,7 +135,7 @@ MIXED = {
 
 
 def of_tensors(letters: str, tensor: torch.Tensor) -> Iterator[Change]:
-    """Give each Change that needs only a tensor like this one, whose kind of numbers tells which of them make sense."""
+    """Yield each Change that needs only a tensor like this one and makes sense for its kind of numbers."""
     axes, kind = tensor.dim(), kind_of(tensor)
     names = axis_names(letters, axes)
     for text, (function, kinds) in ELEMENTWISE.items():

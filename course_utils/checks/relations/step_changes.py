@@ -14,11 +14,11 @@ from course_utils.checks.relations.result_changes import is_number, of_tensors
 from course_utils.checks.running.contract import is_float
 from course_utils.checks.task import Task
 
-OPERATIONS = (  # those of a row are taken for one another
+OPERATIONS = (  # in a row: mistaken for one another
     {operator.mul: "`*`", operator.matmul: "`@`", operator.add: "`+`", operator.sub: "`-`", operator.truediv: "`/`"},
     {operator.lt: "`<`", operator.le: "`<=`", operator.gt: "`>`"},
 )  # fmt: skip
-OFTEN = [  # pairs that are taken for one another so often that it may be one of two mistakes
+OFTEN = [  # pairs confused so often that this may be one of two mistakes
     {operator.mul, operator.matmul},
     {operator.mul, operator.truediv},
     {operator.add, operator.sub},
@@ -26,7 +26,7 @@ OFTEN = [  # pairs that are taken for one another so often that it may be one of
     {operator.lt, operator.gt},
 ]
 SAME = {torch.add: operator.add, torch.sub: operator.sub, torch.mul: operator.mul, torch.div: operator.truediv}
-WITHOUT_THE_RIGHT = {  # what is left undone where only the left operand remains
+WITHOUT_THE_RIGHT = {  # what was not done if only the left operand remains
     operator.add: "without adding {1} to {0}",
     operator.sub: "without subtracting {1} from {0}",
     operator.mul: "without multiplying {0} by {1}",
@@ -36,7 +36,7 @@ EXCHANGED = {
     operator.sub: "with {1} minus {0} instead of {0} minus {1}",
     operator.truediv: "with {1} divided by {0} instead of {0} divided by {1}",
 }
-FUNCTIONS = {  # functions of one tensor, by which a step is recognised
+FUNCTIONS = {  # functions of one tensor that a step may be recognised as
     "the tanh": torch.tanh,
     "the sigmoid": torch.sigmoid,
     "the softmax": lambda t: t.softmax(-1),
@@ -51,7 +51,7 @@ FUNCTIONS = {  # functions of one tensor, by which a step is recognised
 }
 
 
-ACTIVATIONS = {"the sigmoid of {}", "the tanh of {}"}  # taken for one another
+ACTIVATIONS = {"the sigmoid of {}", "the tanh of {}"}  # mistaken for each other
 REDUCTIONS = ("the sum of", "the mean of")
 
 
@@ -66,10 +66,10 @@ OF_A_STEP_RESULT = {
 
 @dataclass(frozen=True)
 class StepChange:
-    """A change of one step: function(operation, operands) gives what goes on from there.
+    """A change of one step: function(operation, operands) returns its new result.
 
-    `text` completes "what the right computation gives …"; a step is named by its words. `of_result`: only what the step gives is changed.
-    `often`: learners make it often, so it may be told as one of two mistakes.
+    `text` completes "what the right computation gives …"; a step is named by its words. `of_result`: only the step's result is changed.
+    `often`: learners make it often, so it may be named as one of two mistakes.
     """
 
     text: str
@@ -80,7 +80,7 @@ class StepChange:
 
 
 class Names:
-    """What the tensors on the way are called: an argument by its name, transposed or not, and what a step gives by the step's words."""
+    """What tensors in a computation are called: an argument by its name, transposed or not, a step's result by the step's words."""
 
     def __init__(self, task: Task, args: tuple) -> None:
         self._names = {}
@@ -101,10 +101,10 @@ class Names:
 
 
 def of_steps(task: Task, args: tuple, discrete: bool = False) -> Iterator[StepChange]:
-    """Give each change of a step that can be said in a few words: what has no name on the way is not spoken of. `discrete`: see `of_arguments`."""
+    """Yield each change of a step that can be said in a few words, which excludes operands without a name. `discrete`: see `of_arguments`."""
     met, names = {}, Names(task, args)
     for text, operation, operands, value in trace_steps(task.steps_function, args):
-        if text not in met:  # a step of a loop comes again, and is changed wherever it comes
+        if text not in met:  # a step in a loop recurs, and is changed each time
             met[text] = operation, operands, [names.name_of(operand) for operand in operands], value
             names.add(text, value)
     sizes = sizes_of(task, args)
@@ -122,7 +122,7 @@ def of_steps(task: Task, args: tuple, discrete: bool = False) -> Iterator[StepCh
 
 
 def _shape_letters(tensor, sizes):
-    """Return a shape in the letters of the task's arguments, as far as the lengths tell them: "B×T×?"."""
+    """Return a shape in the letters of the task's arguments, as far as the lengths show them: "B×T×?"."""
     axes = [(letter, size) for letter, size in sizes.items() if letter.isupper()]
     by_length = [[letter for letter, size in axes if size == length] for length in tensor.shape]
     return "×".join(letters[0] if len(letters) == 1 else "?" for letters in by_length)
@@ -147,7 +147,7 @@ def _of_a_step_result(task, sizes, step, value, discrete):
 
 
 def _words_for_replacement(change, name, step):
-    """Return the words on what takes the place of a step: a change of what is called by a name."""
+    """Return the words for a change of what is called `name`, which replaces a step."""
     if name == step and change.text.startswith("{} with "):
         return f"{change.text.removeprefix('{} ')} in {step}"
     itself = name == step and (change.instead or change.text.startswith("{} "))
@@ -155,7 +155,7 @@ def _words_for_replacement(change, name, step):
 
 
 def _of_a_step(text, operation, operands, called, value, names, args, sizes, discrete):
-    """Give each Change, whose function takes (operation, operands), of what goes into a step, or of its operation."""
+    """Yield each Change, whose function takes (operation, operands), of a step's operands or its operation."""
     operation = SAME.get(operation, operation)
     if len(operands) == 2:
         for place, name in enumerate(called):  # first: dividing is left out more often than replaced by adding
@@ -193,14 +193,14 @@ def _of_a_step(text, operation, operands, called, value, names, args, sizes, dis
         reduces = isinstance(value, torch.Tensor) and value.shape != operands[0].shape
         for change in of_tensors(_shape_letters(operands[0], sizes), operands[0]):
             if change.instead or change.text.startswith("{} with "):
-                continue  # is a change of what the step gives, or cannot be said of what goes into it
+                continue  # is a change of the result, or cannot be said of an operand
             of_all = lambda o, a, f=change.function: f(a[0])  # noqa: E731
             often = bool(without) if change.text in ACTIVATIONS else reduces and change.text.startswith(REDUCTIONS)
             yield change._replace(text=_words_for_replacement(change, called[0], text), function=of_all, often=often)
 
 
 def _words_without_step(step, name, operand, value):
-    """Return the words on a step that is left out, by what it does to its operand; "" where that is not known."""
+    """Return the words for a step that is left out, by what it does to its operand; "" if that is unknown."""
     if not isinstance(operand, torch.Tensor) or not isinstance(value, torch.Tensor) or not operand.numel():
         return ""
     if operand.dim() > 1 and value.shape == operand.mT.shape and torch.equal(value, operand.mT):
@@ -220,7 +220,7 @@ class NeedsArguments:
 
 
 class SizeInstead(NeedsArguments):
-    """Puts a power of the length of an axis, or of a number among the arguments, in the place of a number."""
+    """Replaces a number with a power of the length of an axis or of a number among the arguments."""
 
     def __init__(self, task: Task, letter: str, power: float) -> None:
         self.task, self.letter, self.power = task, letter, power
@@ -230,14 +230,14 @@ class SizeInstead(NeedsArguments):
 
 
 class Divided(SizeInstead):
-    """Divides what a step gives by such a power."""
+    """Divides a step's result by such a power."""
 
     def __call__(self, operation: Callable, operands: Sequence) -> torch.Tensor:
         return operation(*operands) / super().__call__(operation, operands)
 
 
 class ArgumentInstead(NeedsArguments):
-    """Puts an argument in the place of an operand."""
+    """Replaces an operand with an argument."""
 
     def __init__(self, place: int, argument: int) -> None:
         self.place, self.argument = place, argument

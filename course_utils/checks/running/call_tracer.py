@@ -1,7 +1,7 @@
-"""Traces which of the course's own functions an answer calls. They are recognised by their code, under any name and as copies.
+"""Traces which of the course's own functions an answer calls. They are recognised by their code, even renamed or copied.
 
-Seen is not prevented: the answer runs in the same process, and can end the watch, which `CallTracer.ended` tells. Who writes an exercise says
-which functions it offers (`Task.offers`).
+Calls are recorded, not prevented. The answer runs in the same process and can stop the tracing, which `CallTracer.ended` reports. Whoever
+writes an exercise says which functions it offers (`Task.offers`).
 """
 
 import hashlib
@@ -22,24 +22,24 @@ TRACED_PACKAGES = (
     "data",
     "training",
     "translation",
-)  # of the package, which hold what an exercise may ask for
+)  # which contain what an exercise may ask for
 FOLDERS = tuple(f"{PACKAGE / package}{os.sep}" for package in TRACED_PACKAGES)
 OURS = tuple(f"{PACKAGE.with_name(package)}{os.sep}" for package in PACKAGES)
 RUNNING = tuple(
     f"{PACKAGE / package}{os.sep}" for package in ("checks/running", "grading/sandbox")
 )  # which call answers
-SEEN = {}  # {a code's id: (its name or "", the code, which is kept so that the id stays its own)}
-DIGESTS = {}  # what `known_digests` has returned, or was told
+SEEN = {}  # {a code's id: (its name or "", the code, kept so that no other gets the id)}
+DIGESTS = {}  # what `known_digests` returns, or was given
 
 
 class CallTracer:
-    """A context manager, which may be entered again; `called` then holds names such as "models.attention.dot", in order.
+    """A context manager that may be entered again; `called` then holds names such as "models.attention.dot", in order.
 
-    `ended` tells whether something else, or nothing, watched when a body had come to its end.
+    `ended` tells whether something else, or nothing, was tracing at the end of a body.
     """
 
     def __init__(self) -> None:
-        called = {}  # in a closure, where an answer does not come upon it by chance
+        called = {}  # in a closure, where an answer does not find it by chance
 
         def look(frame, event, argument):
             if event != "call":
@@ -51,7 +51,7 @@ class CallTracer:
                 called[name] = None
 
         self._look, self._names, self.ended = look, lambda: tuple(called), False
-        known_digests()  # before anything is watched
+        known_digests()  # before anything is traced
 
     def __enter__(self) -> "CallTracer":
         self._before = sys.getprofile()
@@ -59,9 +59,7 @@ class CallTracer:
         return self
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
-        self.ended |= (
-            error is None and sys.getprofile() is not self._look
-        )  # time may be up anywhere, also where it is not watched
+        self.ended |= error is None and sys.getprofile() is not self._look  # time may run out anywhere, even untraced
         sys.setprofile(self._before)
 
     @property
@@ -70,7 +68,7 @@ class CallTracer:
 
 
 class NullTracer:
-    """Replaces CallTracer where no code of a learner's runs, because tracing makes a loop several times slower."""
+    """Replaces CallTracer where no learner's code runs, because tracing makes a loop several times slower."""
 
     called = ()
     ended = False
@@ -104,7 +102,7 @@ def untraced() -> Iterator[None]:
 
 
 def _name(code):
-    """Return the name of a function of the course's by its code, "" for any other."""
+    """Return the name of a function of the course, by its code; "" for any other."""
     if code.co_filename.startswith(FOLDERS):
         return _dotted_name(code)
     return DIGESTS.get(_digest(code), "")
@@ -116,9 +114,9 @@ def _dotted_name(code):
 
 
 def known_digests() -> dict[str, str]:
-    """Return {digest of its code: name} of all functions of the course's own that have a docstring; read once, from their files.
+    """Return {digest of its code: name} of all the course's own functions that have a docstring; read once, from their files.
 
-    Functions without a docstring are left out: their line or two may well be written twice. A digest reveals no code, so the table may be in the
+    Functions without a docstring are left out: anybody may write the same line or two. A digest reveals no code, so the table may be in the
     sandbox.
     """
     if not DIGESTS:
@@ -134,14 +132,14 @@ def known_digests() -> dict[str, str]:
 
 
 def _digest(code):
-    """Return what stays when a code is given another name and another place: its docstring, constants and names.
+    """Return a digest of what stays the same when code is renamed and moved: its docstring, constants and names.
 
-    Not its instructions, which are others where `import torch` is in another cell.
+    Not its instructions, which differ if `import torch` is in another cell.
     """
     constants = [_constant_text(const) for const in code.co_consts if not isinstance(const, types.CodeType)]
     return hashlib.sha256(repr((code.co_names, code.co_varnames, constants)).encode()).hexdigest()[:32]
 
 
 def _constant_text(const):
-    """Return a constant as text that is the same in each process: a set has its own order in each."""
+    """Return a constant as text that is the same in each process: a set has a different order in each."""
     return f"{{{sorted(map(_constant_text, const))}}}" if isinstance(const, frozenset) else repr(const)

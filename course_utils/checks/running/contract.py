@@ -19,15 +19,15 @@ from course_utils.base import trees
 class Case:
     """One input for an answer. `name` completes the sentence "It went wrong on …".
 
-    Arguments may be dicts, lists and tuples of tensors. Where `module` is true the answer is a class: it is made by
+    Arguments may be dicts, lists and tuples of tensors. If `module` is true, the answer is a class: it is made by
     `cls(**args[0])`, gets the tensors in the dict args[1] as its parameters, and is called with the other arguments.
     """
 
     name: str
     args: tuple
     gradient: bool = False  # also ask for the gradient with respect to each floating-point tensor in args
-    edge: bool = False  # an unusual input: size 1, nothing to attend, float64
-    hazard: bool = False  # an edge that no lesson builds, such as NaN at padding: who is wrong there alone is told so, and is right
+    edge: bool = False  # an unusual input: size 1, nothing to attend to, float64
+    hazard: bool = False  # an edge no lesson builds, such as NaN at padding: an error only there passes with a remark
     raises: str = ""  # the name of the exception that is the right outcome, such as "ValueError"
     module: bool = False
 
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Callback:
-    """Placeholder, in a candidate's arguments, for a function of the answer's own, by its position; the candidate calls it through this."""
+    """Placeholder, in a candidate's arguments, for one of the answer's functions, by its position; the candidate calls it through this."""
 
     place: object  # a position, or the name of an option
 
@@ -53,7 +53,7 @@ class Callback:
 class Stream:
     """Placeholder in a case's args for a function without arguments, which returns one of these values at each call, then None.
 
-    The next call overwrites a tensor with NaN. Whoever wants to keep one has to copy it.
+    The next call overwrites a tensor with NaN: to keep one, copy it.
     """
 
     values: tuple
@@ -73,10 +73,10 @@ class Stream:
 
 
 class UsageError(BaseException):
-    """What is used otherwise than its exercise says. Its text is the sentence to show.
+    """Raised if something is not used as its exercise says. Its text is the sentence to show.
 
-    Candidates raise it where they are called against the rules, right ones and wrong ones alike. It is no Exception, so a learner's test that
-    catches what candidates raise passes it on.
+    Candidates, correct or not, raise it if they are called against the rules. It is no Exception, so it passes through a learner's test
+    that catches what candidates raise.
     """
 
 
@@ -96,7 +96,7 @@ class Failure:
     source: tuple = ()
     function: str = ""
     by_candidate: bool = False  # raised by a function that the answer was given to test
-    kinds: tuple = ()  # the names of its type and of those that its type derives from
+    kinds: tuple = ()  # the names of its type and its base classes
     arguments: tuple = ()  # the names of the arguments of the function with this line
 
 
@@ -105,7 +105,7 @@ class Outcome:
     """What an answer did with one case.
 
     `status` is one of STATUSES; "stopped" is the judge's word for a run that ended early. `gradients` holds one entry for
-    each floating-point tensor in args, None where no gradient arrived; it is None where none was asked.
+    each floating-point tensor in args, None where no gradient arrived; it is None if none was asked for.
     `changed` lists the paths to what the answer altered in its arguments: (0,) is the first, (1, "out") an entry of the second.
     """
 
@@ -118,15 +118,15 @@ class Outcome:
     printed: str = ""
     seconds: float | None = None  # the limit that a timeout ran into
     waited: bool = False  # it hardly computed until the limit
-    unstable: bool = False  # a second call with the same input gave another value
-    mode_matters: bool = False  # a module gave another value in evaluation mode than in training mode
+    unstable: bool = False  # a second call with the same input gave a different value
+    mode_matters: bool = False  # a module gave a different value in evaluation mode
     seeded: bool = False  # it set the seed of all random numbers
-    in_float32: bool = False  # it stopped on float64 numbers, and this is what it did with the same ones in float32
-    called: tuple = ()  # functions of the course's own that the answer called in any case, as "models.attention.dot"
+    in_float32: bool = False  # it stopped on float64 numbers; this is its outcome with the same ones in float32
+    called: tuple = ()  # the course's own functions that the answer called in any of the cases, as "models.attention.dot"
 
 
 STATUSES = ("value", "error", "not implemented", "timeout", "memory", "stopped")
-GO_ON = ("value", "error")  # what a run goes on after: one that ends for another reason tells that by its last outcome
+GO_ON = ("value", "error")  # a run goes on after these; if it ends for another reason, its last outcome says so
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
     for dtype in (
@@ -134,7 +134,7 @@ DTYPES = {
         *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),
     )
 }
-TREE_AT_MOST = 2**21  # bytes of a message beside its tensors' numbers
+TREE_AT_MOST = 2**21  # bytes of a message without its tensors' numbers
 AXES_AT_MOST = 16  # of a tensor
 # Of a dict, and of all dicts in a message: keys may be chosen to collide.
 ENTRIES_AT_MOST = 1000
@@ -159,17 +159,17 @@ def without_labels(case: Case) -> Case:
 
 
 def holds_float64(case: Case) -> bool:
-    """Return whether some tensor in args is of float64 numbers."""
+    """Return whether some tensor in args holds float64 numbers."""
     return any(tensor.dtype == torch.float64 for tensor in trees.tensors(case.args))
 
 
 def in_precision(case: Case, dtype: torch.dtype) -> Case:
-    """Return the same case with every floating-point tensor in one type of number, such as float64 for the oracle."""
+    """Return the same case with every floating-point tensor in one dtype, such as float64 for the oracle."""
     return replace(case, args=map_given(lambda leaf: leaf.to(dtype) if is_float(leaf) else leaf, case.args))
 
 
 def map_given(function: Callable, args: tuple) -> tuple:
-    """Return args with function(leaf) in place of each leaf, also of those that are handed out."""
+    """Return args with function(leaf) instead of each leaf, including those in a Stream."""
 
     def one(leaf):
         return Stream(trees.map_leaves(function, leaf.values)) if isinstance(leaf, Stream) else function(leaf)
@@ -202,7 +202,7 @@ def pack(value: object) -> bytes:
 
 
 def unpack(data: bytes) -> object:
-    """Return the plain value that `pack` made these bytes of. Raises ValueError for anything that `pack` does not write."""
+    """Return the plain value that `pack` made into these bytes. Raises ValueError for anything that `pack` does not write."""
     size = int.from_bytes(data[:8], "big")
     if size > min(len(data) - 8, TREE_AT_MOST):
         raise ValueError("the tree is longer than the message, or than a tree may be")

@@ -1,7 +1,7 @@
 """Isolates the global state in which an answer is run and judged: Python, NumPy and PyTorch as they start, whatever a notebook has set.
 
-A notebook may have set another type of number, a device, anomaly detection, autocast and more, and an answer may set them, too. None of
-that changes a verdict, and afterwards everything is as it was.
+A notebook may have set a different dtype, a device, anomaly detection, autocast and more, and so may an answer. None of
+this changes a verdict, and afterwards everything is as it was.
 """
 
 import builtins
@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 import torch
 
-FRAMES_AT_LEAST = 1000  # on the stack, as many as Python allows at first
+FRAMES_AT_LEAST = 1000  # on the stack: Python's default
 TIMERS = {
     getattr(signal, name) for name in ("SIGALRM", "SIGPROF") if hasattr(signal, name)
 }  # the signals of `time_limit`
@@ -25,7 +25,7 @@ TIMERS = {
 def isolated_state() -> Iterator[None]:
     """Run the body in one thread and in the initial state; restore afterwards whatever the body has changed.
 
-    One thread, since tensors of a few numbers gain nothing from more, and on a busy machine lose a hundredfold by waiting.
+    One thread, since small tensors gain nothing from more and, on a busy machine, can take a hundred times as long.
     """
     set_back = _snapshot()
     try:
@@ -54,7 +54,7 @@ def isolated_state() -> Iterator[None]:
 
 @contextmanager
 def warnings_stay_warnings() -> Iterator[None]:
-    """Let no warning become an error in the body, whichever filters a notebook has set. What `async def` returns is told without Python's."""
+    """Let no warning become an error in the body, whatever filters a notebook has set. Python's own on `async def` is left out."""
     with warnings.catch_warnings():
         for place, (action, *rest) in enumerate(warnings.filters):
             if action == "error":
@@ -64,7 +64,7 @@ def warnings_stay_warnings() -> Iterator[None]:
 
 
 def _has_another_device():
-    """Return whether new tensors are made elsewhere than on the processor, or cannot be made at all."""
+    """Return whether new tensors are made anywhere but on the CPU, or cannot be made at all."""
     try:
         return torch.empty(0).device.type != "cpu"
     except Exception:  # a device that this machine lacks
@@ -109,5 +109,5 @@ def _deterministic_settings():
 
 
 def _default_device():
-    """Return what `torch.set_default_device` has set, None for nothing."""
+    """Return what `torch.set_default_device` has set, or None."""
     return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)

@@ -1,7 +1,7 @@
-"""Stops an answer that computes too long, in the middle of whatever it does. Knows nothing of tasks or reports.
+"""Stops an answer that computes for too long, whatever it is doing. Knows nothing of tasks or reports.
 
-Its own time counts, which the processor spends on it: on a busy machine a correct answer has as much as on a quiet one. By the clock it has
-several times as long. What waits without computing, as for a lock, is stopped sooner, and told apart.
+What counts is processor time, of which a correct answer gets as much on a busy machine as on a quiet one. By the clock it gets
+several times as long. What waits without computing, as for a lock, is stopped sooner and reported as waiting.
 """
 
 import ctypes
@@ -15,15 +15,15 @@ from dataclasses import dataclass
 
 from course_utils.base.imports import PACKAGES
 
-IDLE = 0.01  # the share of the clock's time that what only waits computes at most
+IDLE = 0.01  # of the clock's time: what computes for less only waits
 IDLE_AFTER = 2  # times its seconds, after which what only waits is stopped
-AT_ONCE = 2e-4  # seconds between further alarms, where an answer has swallowed two of them
+AT_ONCE = 2e-4  # seconds between further alarms, once an answer has swallowed two
 WAITING = 10  # times as long by the clock: for what waits, or shares its processor with many others
 
 
 @dataclass
 class Limit:
-    """What a body ran into: whether its time was `up`, though it may have swallowed that, and whether it `waited`, hardly computing."""
+    """What a body ran into: whether its time was `up`, even if it swallowed that, and whether it `waited`, hardly computing."""
 
     up: bool = False
     waited: bool = False
@@ -33,7 +33,7 @@ class TimeIsUp(BaseException):
     """Raised inside the answer. Not an Exception, so that `except Exception` does not swallow it."""
 
 
-CLEANS_UP = (*PACKAGES, "contextlib", "torch")  # packages whose `__exit__` sets back what the whole process shares
+CLEANS_UP = (*PACKAGES, "contextlib", "torch")  # packages whose `__exit__` restores what the whole process shares
 
 
 def _raise_everywhere(frame, event, argument):
@@ -44,13 +44,13 @@ def _raise_everywhere(frame, event, argument):
     return _raise_everywhere
 
 
-# An answer's bare `except:` may swallow the exception. A trace function raises it again at the next line of any frame, the body of that
-# `except:` included. Python then drops the trace function, so an `except:` around that one may swallow it, too: alarms in quick succession
-# follow, until one comes outside both.
+# An answer's bare `except:` may swallow the exception. A trace function raises it again at the next line of any frame, including the body of
+# that `except:`. Python then drops the trace function, so an `except:` around that one may swallow it, too: alarms follow in quick
+# succession until one comes outside both.
 
 
 def _trace_frames(frame, trace, traced):
-    """Trace the frames from this one up to ours; what they had before is added to `traced`."""
+    """Trace the frames from this one up to ours; what traced them before is added to `traced`."""
     while frame is not None and _package(frame) not in PACKAGES:
         if _package(frame) not in CLEANS_UP:
             traced.append((frame, frame.f_trace))
@@ -63,7 +63,7 @@ def _package(frame):
 
 
 def _runs_an_answer(frame):
-    """Return whether a frame belongs to what is limited, not to what sets things back or to the limit itself."""
+    """Return whether a frame belongs to what is limited, not to what restores state or to the limit itself."""
     return _package(frame) not in (*CLEANS_UP, "signal", "sys")
 
 
@@ -76,7 +76,7 @@ def _untrace(traced):
 def time_limit(seconds: float, waiting: float = WAITING) -> Iterator[Limit]:
     """Raise TimeIsUp in the body when the process computes for longer than `seconds`, or takes `waiting` times that by the clock.
 
-    What has hardly computed in IDLE_AFTER times `seconds` is stopped then. Gives a `Limit`, which says so.
+    What has hardly computed in IDLE_AFTER times `seconds` is stopped then. Yields a `Limit`, which says so.
     """
     in_main_thread = threading.current_thread() is threading.main_thread()
     with (_alarm if in_main_thread and hasattr(signal, "setitimer") else _watchdog)(seconds, waiting) as limit:
@@ -103,7 +103,7 @@ def _alarm(seconds, waiting):
         limit.up = True
         if alarms == 2:
             signal.setitimer(signal.ITIMER_REAL, AT_ONCE, AT_ONCE)
-        _trace_frames(frame, _raise_everywhere, traced)  # first: with tracing on, the call itself would be raised at
+        _trace_frames(frame, _raise_everywhere, traced)  # first: with tracing on, this very call would raise
         sys.settrace(_raise_everywhere)
         raise TimeIsUp
 
@@ -113,12 +113,12 @@ def _alarm(seconds, waiting):
         (signal.ITIMER_PROF, signal.SIGPROF, time.process_time, seconds),
     ):
         handler, began = signal.signal(number, on_alarm), now()
-        # and once more each second, should one be swallowed
+        # and again every second, in case one is swallowed
         set_back.append((timer, number, handler, now, began, *signal.setitimer(timer, most, 1.0)))
     try:
         yield limit
     except Exception:
-        if limit.up:  # what came of being stopped in the middle of a `finally`
+        if limit.up:  # because it was stopped in the middle of a `finally`
             raise TimeIsUp from None
         raise
     finally:
@@ -134,9 +134,9 @@ def _alarm(seconds, waiting):
 
 @contextmanager
 def _watchdog(seconds, waiting):
-    """Use a second thread that asks the interpreter to raise here. For Windows, and for other threads than the main one.
+    """Use a second thread that asks the interpreter to raise here. For Windows, and for threads other than the main one.
 
-    It cannot interrupt a sleep, and before Python 3.12 not a loop whose bare `except:` swallows everything.
+    It cannot interrupt a sleep or, before Python 3.12, a loop whose bare `except:` swallows everything. Its `Limit` says nothing.
     """
     done, thread, traced = threading.Event(), threading.get_ident(), []
     tracer, tracer_of_threads = sys.gettrace(), threading.gettrace()

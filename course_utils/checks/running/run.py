@@ -1,6 +1,6 @@
 """The only place that calls a learner's answer. Sees cases, never the truth; imports neither tasks nor judge.
 
-`run(answer, cases)` gives one Outcome per case: the value, its gradients, altered inputs and printed text, or the
+`run(answer, cases)` returns one Outcome per case: the value, its gradients, altered inputs and printed text, or the
 exception and the learner's line.
 """
 
@@ -43,7 +43,7 @@ from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_lim
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
-NUMBERS_AT_MOST = 10_000_000  # no right result comes near; a larger one (expanded, it takes no memory) is not copied
+NUMBERS_AT_MOST = 10_000_000  # no right result comes close; a larger one (expanded, it takes no memory) is not copied
 DIGITS_AT_MOST = 4096  # of a returned int, in binary
 NOT_THE_LEARNERS = (*OURS, *(f"{sysconfig.get_paths()[k]}{os.sep}" for k in ("stdlib", "purelib", "platlib")))
 NO_MEMORY = ("you tried to allocate", "out of memory", "allocate memory")  # as PyTorch says it, on all systems
@@ -61,13 +61,13 @@ def run(
     """Call `answer` with each case's args and return a list of Outcomes, in order.
 
     Args:
-        answer: any callable; arguments are passed by position, as copies. Where cases ask for a module: a class of modules,
+        answer: any callable; arguments are passed by position, as copies. If cases ask for a module: a class of modules,
             or a function of its sizes, its weights and its inputs.
         cases: Cases, smallest first.
         seconds: how long it may compute for all cases together; see `time_limit`. The list ends at the case that ran into it.
         waiting: how many times as long it may take by the clock.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
-        repeated: whether to call it a second time, to see that it gives the same.
+        repeated: whether to call it a second time, to see whether it gives the same.
         tracer: records what it calls; a new CallTracer if None.
     """
     outcomes, printed, tracer, limit = [], _CappedOutput(), tracer or CallTracer(), Limit()
@@ -85,7 +85,7 @@ def run(
                         outcome, printed = _retry_in_float32(
                             outcome, answer, case, candidates, printed, tracer, repeated
                         )
-                    if limit.up:  # the answer has swallowed that
+                    if limit.up:  # the answer has swallowed TimeIsUp
                         raise TimeIsUp
                     outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
                     if outcome.status in ("not implemented", "memory"):
@@ -96,7 +96,7 @@ def run(
 
 
 def caught_error(answer: Callable, case: Case, candidates: Callable[[int], Callable], seconds: float) -> Failure | None:
-    """Return the first error that an answer catches on a case, one of `assert` aside; None where it catches none. For the arguments see `run`."""
+    """Return the first error that an answer catches on a case, those of `assert` aside; None if there is none. For the arguments, see `run`."""
     watch = _ErrorTracer()
     run(answer, [case], seconds, candidates, repeated=False, tracer=watch)
     return _failure(watch.error, answer) if watch.error else None
@@ -129,7 +129,7 @@ class _ErrorTracer(NullTracer):
 def kind_of_answer(answer: object) -> tuple[str, object]:
     """Classify the object under the answer's name, before it is called: (kind, plain value to show).
 
-    Kinds: "callable"; "empty", a stub that holds nothing, also None; "class", a class of modules, and "module", an instance of
+    Kinds: "callable"; "empty", None or a stub without a body; "class", a class of modules, and "module", an instance of
     one; "value", anything else that cannot be called.
     """
     if answer is None or answer is ... or _is_empty(answer):
@@ -162,7 +162,7 @@ def _is_empty(answer):
 
 def _no_input(*args, **named):
     raise EOFError(
-        "an answer gets all that it needs as arguments: `input()` and `breakpoint()` would wait for somebody to type"
+        "an answer gets everything it needs as arguments: `input()` and `breakpoint()` would wait for somebody to type"
     )
 
 
@@ -178,7 +178,7 @@ _LATE = {"optim": "torch._dynamo", "assert_close": "sympy"}  # what is imported,
 
 
 def _import_late(answer):
-    """Import now what an answer would import in its own time: a process's first optimizer takes seconds, its first comparison one."""
+    """Import now what an answer would import in its own time: a process's first optimizer takes seconds, its first `assert_close` one."""
     for name in getattr(code_of(answer), "co_names", ()):
         if name in _LATE:
             importlib.import_module(_LATE[name])
@@ -204,7 +204,7 @@ class _CappedOutput(io.StringIO):
 
 @contextlib.contextmanager
 def _display_as_text():
-    """Print in words what an answer displays. Close the figures it opens, which a notebook would show below the cell."""
+    """Print as text what an answer displays. Close the figures it opens, which a notebook would show below the cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     pyplot = sys.modules.get("matplotlib.pyplot")
     publisher, open_before = getattr(shell, "display_pub", None), pyplot.get_fignums() if pyplot else ()
@@ -221,9 +221,9 @@ def _display_as_text():
 
 
 class _TextDisplay:
-    """Takes the place of what a notebook displays with."""
+    """Replaces what a notebook displays with."""
 
-    is_publishing = False  # IPython asks this at each line that is printed
+    is_publishing = False  # IPython asks for this at each line that is printed
 
     def publish(self, data, *more, **options):
         print(data.get("text/plain", ""))
@@ -245,7 +245,7 @@ def _call(answer, case, candidates, printed, tracer, repeated):
     try:
         with _print_into(printed), tracer:  # tracing takes time, so only the call that returns the value is traced
             value = answer(*args)
-            result = plain(value)  # which may run code of the answer's, too
+            result = plain(value)  # which may run the answer's code, too
     except NotImplementedError as error:
         failure = _failure(error, answer)
         if not _raised_by_hand(error):
@@ -273,7 +273,7 @@ def _call(answer, case, candidates, printed, tracer, repeated):
 
 
 def _keeps_state(made, case):
-    """Return whether a module that has been called gives another value for other inputs than one that has not."""
+    """Return whether a module that has been called gives a different value for other inputs than a new one."""
 
     def other(leaf):
         if not isinstance(leaf, torch.Tensor):
@@ -293,9 +293,9 @@ def _keeps_state(made, case):
 
 
 class _AsFunction:
-    """Calls an answer that is a class of modules as if it were a function of its sizes, its weights and its inputs.
+    """Calls an answer that is a class of modules as if it were a function of its sizes, weights and inputs.
 
-    One instance serves all calls, so that state which leaks from one to the next is found.
+    One instance serves all calls, so that state leaking from one to the next is found.
     """
 
     def __init__(self, cls):
@@ -339,9 +339,9 @@ def _check_parameters(module, weights):
 
 
 def _retry_in_float32(outcome, answer, case, candidates, printed, tracer, repeated):
-    """What an answer does with float32 numbers, where it stopped on the same ones in float64 and does not on these, and what it prints.
+    """Return the outcome on the same numbers in float32, and what is printed, if the answer stops only in float64.
 
-    A buffer of zeros or a mask turned into numbers is float32, and does not mix with float64: no exercise asks for that.
+    A buffer of zeros or a mask turned into numbers is float32 and does not mix with float64: no exercise asks for that.
     """
     printed_again = _CappedOutput()
     again = _call(answer, in_precision(case, torch.float32), candidates, printed_again, tracer, repeated)
@@ -360,7 +360,7 @@ def _copy_args(args, candidates):
 
 
 def marked(candidate: Callable) -> Callable:
-    """Return the candidate, with a mark left on every exception that it raises itself."""
+    """Return the candidate, wrapped so that every exception it raises is marked."""
 
     def call(*args, **options):
         try:
@@ -388,7 +388,7 @@ def _has_code_above(error):
 
 
 def _raised_by_hand(error):
-    """Return whether a `raise` of the learner's own gave this error: torch raises NotImplementedError for some dtypes, too."""
+    """Return whether the learner's own `raise` gave this error: torch, too, raises NotImplementedError, for some dtypes."""
     trace = _last_traceback(error)
     code = trace.tb_frame.f_code
     raised = dis.opname[code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
@@ -427,7 +427,7 @@ def _repeats(answer, case, candidates, first):
 
 
 def _equal_up_to_rounding(a, b):
-    """Return whether two leaves, of what two calls gave, are equal up to rounding."""
+    """Return whether two leaves, from two calls, are equal up to rounding."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
@@ -469,7 +469,7 @@ def plain(value: object) -> object:
     """Return the value as plain data: tensors detached and copied, numpy scalars as numbers, anything else Opaque."""
     try:
         return _plain(value)
-    except Exception:  # a tensor without data, a list that holds itself, an object that raises at every touch
+    except Exception:  # a tensor without data, a list that contains itself, an object that raises at every touch
         return Opaque(type(value).__name__)
 
 
