@@ -607,7 +607,7 @@ def test_an_older_version_checked_on_purpose_is_no_lost_edit(recorded, printed):
 
 def test_a_question_is_shown_answered_and_counted(course_folder, printed):
     out = printed(check, "02.q1")
-    for words in ("02.q1 – a low temperature: not attempted", "a) ", "d) ", "in place of the dots"):
+    for words in ("02.q1 – a low temperature: not attempted", "a) ", "d) ", "Replace the dots with"):
         assert words in out
     question = catalogue.load("02.q1")
     letters = {text: letter for letter, text in question.options(state.seed())}
@@ -708,7 +708,7 @@ def test_a_prediction_is_compared_and_kept_nowhere(course_folder, printed):
         ("10.one_head", 56, "should be a number from 0 to 1, not 56"),
         ("10.one_head", -0.1, "not -0.1"),
         ("10.one_head", 1, "Your guess is 1. Run"),
-        ("02.cold", ..., "Put a number in place of the dots"),
+        ("02.cold", ..., "Replace the dots with a number"),
         ("02.cold", "a lot", "should be a number, not 'a lot'"),
     ):
         assert says in printed(predict, name, guess)

@@ -333,7 +333,7 @@ figures.table_by_width([1, 5, 50])
 #
 # ## Questions
 #
-# Replace the dots with a letter in quotes or a number.
+# Run a cell to see its question, then replace the dots with a letter in quotes or a number.
 
 # %%
 check("07.q1", ...)

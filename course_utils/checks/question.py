@@ -61,7 +61,7 @@ class Question(_AnyQuestion):
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
-            return Answered("not attempted", f'Put {letters} in place of the dots: `check("{self.id}", "b")`.')
+            return Answered("not attempted", f'Replace the dots with {letters}: `check("{self.id}", "b")`.')
         letter = self._letter_of(answer, options)
         if letter not in options:
             return Answered(
@@ -105,7 +105,7 @@ class NumberQuestion(_AnyQuestion):
     def judge(self, answer: object, seed: int = 0) -> Answered:
         """Judge a number."""
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
-            return Answered("not attempted", f'Put a number in place of the dots: `check("{self.id}", 0.5)`.')
+            return Answered("not attempted", f'Replace the dots with a number: `check("{self.id}", 0.5)`.')
         number = self._in_thousands(answer) or as_number(answer)
         if number is None:
             return Answered(

@@ -348,11 +348,7 @@ class Draw:
         self.generator = torch.Generator().manual_seed(1000 + seed)
 
     def numbers(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-<<<<<<< HEAD
-        """Spread near 1. At most 12 numbers: multiples of a half from -2 to 2; more: normally distributed. No matrix is symmetric."""
-=======
-        """Spread near 1. Up to 12 numbers: multiples of a half from -2 to 2; more: normally distributed."""
->>>>>>> c6447bad4440c144fe1c26137498b38f73aa4a5e
+        """Spread near 1. Up to 12 numbers: multiples of a half from -2 to 2; more: normally distributed. No matrix is symmetric."""
         if torch.Size(shape).numel() > 12:
             return self.normal(*shape, dtype=dtype)
         while True:

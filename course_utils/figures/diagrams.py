@@ -524,7 +524,7 @@ def three_parts(new=()) -> Diagram:
     memory = draw.step("memory", "memory: all keys\nand values", 116, 68)
     normaliser = draw.step("normaliser", "normaliser: softmax", 116)
     row(given, score, normaliser, memory, context, gap=[28, 56, 64, 30])
-    in_all = "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums in place of all keys and values"
+    in_all = "linear attention: *φ*(*q*) · *φ*(*k*), divided by its sum; two sums instead of all keys and values"
     without = "delta rule: no scores and no weights; *q* reads a matrix that is overwritten"
     linear = draw.data("linear", in_all, 534, 48).at(WIDTH / 2 + 9, 210)
     delta = draw.data("delta", without, 534, 48).at(WIDTH / 2 + 9, 278)
@@ -543,7 +543,7 @@ def three_parts(new=()) -> Diagram:
         normaliser (softmax); its weights read the memory (all keys and values), into which keys and values go; what is
         read is the context. In the place of the score there can be ALiBi (score − slope × distance), of the normaliser
         sparsemax (score − τ, or 0 if that is less). In the place of all three there can be linear attention (φ(q) ·
-        φ(k), divided by its sum; two sums in place of all keys and values), or the delta rule (no scores and no
+        φ(k), divided by its sum; two sums instead of all keys and values), or the delta rule (no scores and no
         weights; q reads a matrix that is overwritten).""")
 
 

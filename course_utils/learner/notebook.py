@@ -355,9 +355,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
         return _show(prediction)
     session.guesses.pop(prediction.id, None)  # whatever comes of this one, it takes the place of an earlier guess
     if guess is None or guess is ...:
-        return _show(
-            Message(f"{prediction.text} Put {prediction.wanted()} in place of the dots, then run the next cell.")
-        )
+        return _show(Message(f"{prediction.text} Replace the dots with {prediction.wanted()}, then run the next cell."))
     value = prediction.read(guess)
     if value is None:
         return _show(Message(f"{prediction.text} Your guess should be {prediction.wanted()}, not {shown(guess)}."))

@@ -61,7 +61,7 @@ def report(
         beside: the measured attention, one of `variants.VARIANTS`.
     """
     if ... in (expected or {}).values():
-        return "Say first what you expect: put a share from 0 to 1 in place of each of the dots."
+        return "First say what you expect: replace each of the dots with a share from 0 to 1."
     for world, share in (expected or {}).items():
         if not isinstance(share, (int, float)) or not 0 <= share <= 1:
             return f"What you expect of {world!r} is a share from 0 to 1, such as 0.9, and not {share!r}: change it, and run this again."

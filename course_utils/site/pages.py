@@ -23,7 +23,7 @@ IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]
 # How to answer in a notebook, and in a page.
 ANSWERING = (
     (re.compile(r"Run a cell to see its question, then [^.]*\."), "They are answered here, in the page."),
-    (re.compile(r"Put your guess in place of the dots[^.]*\."), "Write your guess below."),
+    (re.compile(r"Replace the dots in the next cell[^.]*\."), "Write your guess below."),
 )
 
 

@@ -434,7 +434,7 @@ def _questions(cells, number, checked, kept) -> Iterator[str]:
     if here := [name for name in ids if name in checked]:
         text = "\n".join(cells)
         if left := [name for name in here if re.search(UNANSWERED.format(re.escape(name)), text)]:
-            yield f"Not answered yet: {', '.join(left)}. Put an answer in place of the dots."
+            yield f"Not answered yet: {', '.join(left)}. Replace the dots with your answer."
         return
     if left := [name for name in ids if not kept.get(name, {}).get("attempts")]:
         yield f"In the lesson, you have not answered {', '.join(left)}. The questions are not part of what you hand in."

@@ -28,7 +28,7 @@ SIBLING = re.compile(r"\]\(\.\./")  # a link out of the folder
 QUESTIONS = """\
 ## Questions
 
-Run a cell to see its question. Then put your answer in place of the dots, a letter in quotes or a number, and leave the rest of the
+Run a cell to see its question. Then replace the dots with your answer, a letter in quotes or a number, and leave the rest of the
 cell as it is: the seed sets the order in which the answers appear."""
 
 OPEN = "Open the notebook in JupyterLab, or upload it to Colab."
@@ -48,7 +48,7 @@ README = """\
 ## How to work
 
 1. {begin}
-2. Put your answers in place of `raise NotImplementedError`, in any style. The cell under each tells you at once what is
+2. Replace each `raise NotImplementedError` with your answer, in any style. The cell under each tells you at once what is
    right, what is wrong and why; `hint("{first}")` gives a hint.
 3. Keep the functions' names. Cells, imports and functions of your own are welcome.
 

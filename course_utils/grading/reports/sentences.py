@@ -79,7 +79,7 @@ def why(verdict: Verdict) -> str:
     lesson, _, name = verdict.task.partition(".")
     return fitted(verdict.message) or {
         "passed": "Right, on every input it was tried on.",
-        "not attempted": "There was nothing to grade: no answer is in place of `raise NotImplementedError`.",
+        "not attempted": "There was nothing to grade: `raise NotImplementedError` has not been replaced.",
         "missing": f"Nothing named `{name}` was found in the notebook.",
         "not run": "It could not be run.",
         TO_BE_READ: "Your instructor has not read your answer yet. Its points are still to come.",
