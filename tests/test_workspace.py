@@ -826,7 +826,7 @@ SUBMITTED = {  # by what is in the file of the task 02.softmax
         case("", below("def later():\n    time.sleep(30)"), never="waits"),
         case("", below("time.sleep(0.5)"), never="waits"),
         case(
-            "Not answered yet: 02.q2, 02.q3. Put",
+            "Not answered yet: 02.q2, 02.q3. Replace",
             below('check("02.q1", "b", seed=7)', 'check("02.q2", ..., seed=7)', 'check("02.q3", seed=7)'),
         ),
     ],
