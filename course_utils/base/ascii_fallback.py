@@ -38,7 +38,7 @@ def printable(text: str) -> str:
 def use_plain_signs() -> None:
     """From now on, print ASCII replacements where the terminal or the reading program cannot show other characters."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a notebook's stream has no such method and can show every character
+        if hasattr(stream, "reconfigure"):  # a notebook's stream has none and shows every character
             stream.reconfigure(errors=ERRORS)
 
 

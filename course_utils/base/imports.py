@@ -1,6 +1,6 @@
 """Which modules of the course a piece of code depends on, read from its imports without running anything.
 
-A module depends on what it imports, wherever the import is, and on each `__init__.py` above it that holds more than a docstring,
+A module depends on what it imports, wherever the import is, and on each `__init__.py` above these modules that holds more than a docstring,
 but not on anything else in those folders. A notebook is therefore stale, and a verdict outdated, only when something that it runs has
 changed.
 """

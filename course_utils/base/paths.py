@@ -157,7 +157,7 @@ def _holds_work(folder):
 def learners_folder() -> Path:
     """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one.
 
-    The course, or the folder that contains my_course, comes first, so that all notebooks share the same progress wherever they are.
+    The course, or the folder of my_course, comes first, so that notebooks share one progress wherever they are.
     """
     if named := os.environ.get("COURSE_HOME"):
         return Path(named)

@@ -37,7 +37,7 @@ def with_bar(steps: Iterable) -> Iterable:
 
 @contextmanager
 def shown_while_waiting(line: str) -> Iterator[None]:
-    """Show a line below a notebook's cell while the body runs, once it has run for two seconds, but only where `with_bar` shows a bar."""
+    """Show a line below a notebook's cell while the body runs, once it has run for two seconds; none where `with_bar` shows no bar."""
     if _notebook_shell() is None or os.environ.get("TQDM_DISABLE"):
         yield
         return

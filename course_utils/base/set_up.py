@@ -1,4 +1,4 @@
-"""Completes a Python that was not set up for the course but imports it from the course's folder: VS Code may choose such a one.
+"""Completes a Python, such as VS Code may choose, that was not set up for the course but imports it from the course's folder.
 
 A notebook's first cell calls `complete` before anything else of the course is imported, so this uses only the standard library.
 """

@@ -12,7 +12,7 @@ from course_utils.base.words import count
 
 
 def at_least(least: float, kind: type) -> Callable[[str], float]:
-    """Return a function that reads a number of a kind, int or float, that is at least `least`."""
+    """Return a function that reads an int or a float, as `kind` says, of at least `least`."""
 
     def read(text):
         try:
@@ -39,7 +39,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
-    """Add the options that determine a translation: --model, --width, --alpha."""
+    """Add what determines a translation: --model, --width, --alpha."""
     shipped = sorted(path.parent.name for path in PRETRAINED.glob("*/subwords.json"))
     words = f"a run's folder, or a model of the course: {', '.join(shipped)}; transformer-en-de if left out"
     parser.add_argument("--model", metavar="NAME", help=words)
@@ -49,7 +49,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def add_handing_out(parser: argparse.ArgumentParser) -> None:
-    """Add --settings and --force, for commands that write files for a class."""
+    """Add --settings and --force, for writing files for a class."""
     words = "the class's points and late rule, one small TOML file; the tasks' own points if left out"
     parser.add_argument("--settings", metavar="FILE", type=Path, help=words)
     parser.add_argument("--force", action="store_true", help="also over files that hold something else")
@@ -75,5 +75,5 @@ def threads() -> str:
 
 
 def how_to_resume(run: Path) -> str:
-    """Return the words that name the command to resume a run."""
+    """Name the command that resumes a run."""
     return f"`course train --resume {quoted(run)}` goes on"

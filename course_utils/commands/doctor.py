@@ -31,7 +31,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Print the table; return 1 if anything in it is still to do, else 0."""
+    """Print the table; 1 if anything in it is still to do."""
     report = doctor()
     print(report)
     return 0 if all(row.ok for row in report.rows) else 1

@@ -1,6 +1,6 @@
 """`course evaluate`: BLEU and chrF of whole splits, and how far translations and attention are from a known truth.
 
-The scores themselves are in `translation.scores`. Heavy packages, above all PyTorch, are imported where they are used.
+The scores themselves are in `translation.scores`. Heavy packages such as PyTorch are imported where they are used.
 """
 
 import contextlib
@@ -64,7 +64,7 @@ def _evaluated(options, trained):
 
 
 def _timed(loaded, pairs, options):
-    """Translate the sources of pairs and print how long that took and on which device."""
+    """Translate the sources of pairs and print the time and the device."""
     import torch
 
     from course_utils.training.run_folder import describe_environment
@@ -97,7 +97,7 @@ def _compare_with_truth(loaded, pairs, translations, options):
     print(f"  exactly right: {100 * sentences:.1f} % of the sentences, {100 * words:.1f} % of the words")
     if loaded is None or options.hypotheses:
         return
-    # Given the reference translation, since the links are between its words and the source.
+    # Given the reference translation, since the links are to its words.
     weights = [found.weights for found in align_pairs(*loaded[:2], pairs.sources, pairs.targets)]
     if weights[0] is not None:
         rate = alignment_error_rate(weights, pairs.alignments)

@@ -49,7 +49,7 @@ def seed(text: str) -> int:
 
 
 def run(options) -> int:
-    """Grade and print a summary; return 1 if a file could not be graded, else 0."""
+    """Grade and print a summary; 1 if a file could not be graded."""
     # A sign of life at once: the next imports take seconds.
     print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack

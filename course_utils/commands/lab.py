@@ -119,7 +119,7 @@ def _complete():
 
 
 def _notebook(root, lesson):
-    """Return the learner's copy of a lesson such as 02, as a path in the folder of copies. Raises `CourseError` if unreadable."""
+    """Return the learner's copy of a lesson such as 02, as a path in the folder of copies; it must be readable."""
     course = course_of(root)
     known = sorted({*sources_in(course, "notebooks"), *names_in(course, "notebooks")})
     (name,) = chosen([lesson], known)

@@ -1,6 +1,6 @@
 """`course train`: settings from the command line, a run's folder, and how it ended; training itself is in `training/`.
 
-Heavy packages, above all PyTorch, are imported where they are used, since every command's help imports this file.
+Heavy packages such as PyTorch are imported where they are used, since every command's help imports this file.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Train a model, or resume its training, and say where it is; return 130 if it was stopped before its end, else 0.
+    """Train a model, or resume its training, and say where it is; 130 if it was stopped before its end.
 
     With several GPUs, or if asked to, it uses several processes, of which only the first prints.
     """
@@ -78,7 +78,7 @@ def _train_here(options) -> int:
     first = rank() == 0  # of several processes, the one that prints
     settings = _settings(options)
     if options.threads or _in_the_world(settings, options.resume) and "OMP_NUM_THREADS" not in os.environ:
-        # The world's tensors are so small that several threads would only wait for one another.
+        # The world's tensors are so small that more threads would wait for one another.
         torch.set_num_threads(options.threads or 1)
     announcement = [_announcement(settings, options.device)] if first and settings else []
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
@@ -153,7 +153,7 @@ def _value(text):
 
 
 def _refuse_settings(options):
-    """Raise `CourseError` if --resume comes with an option that the run has settled."""
+    """Raise `CourseError` if --resume comes with what the run has settled."""
     settled = ("kind", "data", "pair", "preset", "run", "seed", "epochs", "precision", "set")
     for name in settled:
         if getattr(options, name) not in (None, []):

@@ -1,6 +1,6 @@
 """`course translate`: lines in, translated lines out, and below each, if asked, what attended to what.
 
-The translations themselves come from `translation.translate`. Heavy packages, above all PyTorch, are imported where they are used.
+The translations themselves come from `translation.translate`. Heavy packages such as PyTorch are imported where they are used.
 """
 
 import itertools

@@ -14,7 +14,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Update the copies and say what was done to each; return 1 if one could not be updated, else 0."""
+    """Update the copies and say what was done to each; 1 if one could not be updated."""
     root = workspace_folder()
     from course_utils.workspace.updating import update
 

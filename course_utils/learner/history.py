@@ -1,6 +1,6 @@
 """What the notebook's kernel has run: finds the answer that is meant and any edit to it that never took effect. Judges nothing.
 
-Outside a notebook nothing has been recorded, and functions fall back to None, "" or the running program.
+Outside a notebook it knows nothing, and most functions return None or "".
 """
 
 import linecache
@@ -87,7 +87,7 @@ def newest(answer):
 
 
 def last_defined(names) -> str | None:
-    """Return which of the given names of functions and classes a cell defined last; None if no cell defined any."""
+    """Return which of these functions and classes a cell defined last; None for none."""
     found = re.compile(rf"^(?:def|class)\s+({'|'.join(map(re.escape, names))})\b", re.MULTILINE)
     for ran in reversed(_ran):
         if defined := found.findall(ran.source):

@@ -32,7 +32,7 @@ class InputExplorer(ipywidgets.VBox):
     """`fields` holds a text area for each argument by its name; `message` is the verdict shown now, `shown` the values below it."""
 
     def __init__(self, task, answer, case):
-        """Begin with a case. `answer()` returns the function to call, so that a newer version is used once there is one."""
+        """Begin with a case. `answer()` returns the function to call, so that a newer version is used."""
         self.task, self.answer, self.case = task, answer, case
         named = [(trees.path_text(task.names, path), leaf) for path, leaf in trees.paths(case.args)]
         self.fields = {name: _field(name, to_text(leaf)) for name, leaf in named if leaf is not None}

@@ -53,7 +53,7 @@ class Session:
     took: dict = field(default_factory=dict)  # {task: (code of the answer checked last, wall-clock seconds)}
     failed: dict = field(default_factory=dict)  # {task: what `play` opens}, the latest at the end
     hinted: set = field(default_factory=set)  # the tasks for which a hint was shown
-    # {prediction: guess}, not stored: what a cell shows depends on its notebook, never on who runs it.
+    # {prediction: guess}: what a cell shows depends on its notebook, never on who runs it.
     guesses: dict = field(default_factory=dict)
 
 
@@ -202,7 +202,7 @@ def _count_attempt(entry, reached, cell="", borrowed=()):
 
 
 def _check_question(question, answer, seed, keep):
-    """Show a question, and the verdict on an answer if one is given."""
+    """Show a question, and the verdict on an answer to it."""
     from_the_page = seed is None and keep
     seed = state.seed(_say) if seed is None else seed
     if type(seed) is not int or abs(seed) >= 2**63:
@@ -405,7 +405,7 @@ def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
     try:
         lessons = () if lesson is None else chosen([str(lesson)], catalogue.by_lesson())
     except CourseError as error:
-        sentence = str(error)  # in lower case, as commands print it after a colon
+        sentence = str(error)  # in lower case, as after `course:`
         return _show(Message(sentence[:1].upper() + sentence[1:]))
     try:
         _load_and_save(save, load)
@@ -466,7 +466,7 @@ def _ids_meant(task_id):
 
 
 def _id_defined_last():
-    """Return the id of the task whose answer was defined last in a cell; None if none was."""
+    """Return the id of the task whose answer a cell defined last; None if none did."""
     name = history.last_defined(
         [task.answer_name for of_lesson in catalogue.by_lesson().values() for task in of_lesson]
     )

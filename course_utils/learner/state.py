@@ -88,7 +88,7 @@ def save(path):
 
 
 def load(path, say=print):
-    """Add the progress in such a file to the progress here; for each task the better counts. Raises `CourseError` if it cannot be read."""
+    """Add the progress in such a file to the progress here; for each task the better counts. Raises `CourseError`."""
     loaded = _read_saved(Path(path))
 
     def add(tasks):
@@ -100,7 +100,7 @@ def load(path, say=print):
 
 
 def _read_saved(path):
-    """Return the progress in a file, known fields only. Raises `CourseError` if it cannot be read or holds something else."""
+    """Return a file's progress, known fields only. Raises `CourseError` if it has none."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)

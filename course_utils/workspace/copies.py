@@ -220,7 +220,7 @@ def with_id(cell: dict) -> dict:
 
 
 def a_dict(value: object) -> dict:
-    """Return a value from a notebook if it is a dict; else {}, as another program may have written anything."""
+    """Return a notebook's value if it is a dict; else {}: other programs may write anything."""
     return value if isinstance(value, dict) else {}
 
 

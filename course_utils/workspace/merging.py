@@ -22,7 +22,7 @@ NOTE = (
     "Run All runs both: take over what you need, then delete this note and the cell that you do not want."
 )
 NOTE_ON_TEXT = NOTE.replace("Run All runs both: take", "Take")
-LINES = 100  # at most, of a text that is searched for the place where lines were added
+LINES = 100  # of a text that is searched for one place where lines were added
 NEW_STUB = (
     "**The course has changed this task since you answered it.** Your answer is below, as it was. This is where the task begins now:\n\n"
     "```python\n{}\n```\n\nCompare the two, then delete this note."
@@ -113,7 +113,7 @@ def _with_ids(cells, base):
         if name not in base:
             name = lost.pop(cell_digest(cell), name)
         if (kept := str(name).removesuffix(COURSES)) in base and kept not in used:
-            name = kept  # of two versions, the learner has kept the course's, perhaps changed
+            name = kept  # of two versions, the course's is left, perhaps with a change
         if name is None or name in seen:
             name = secrets.token_hex(6)
         seen.add(name)

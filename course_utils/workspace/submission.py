@@ -54,7 +54,7 @@ class Row:
     task: str
     here: str  # "answered", "not attempted", "not Python" or "missing"
     checked: str  # as progress keeps it; "" if never checked, `CHANGED` if the answer or task has changed since
-    placeholder: bool = False  # whether there is code, but the line that raises NotImplementedError is still there
+    placeholder: bool = False  # whether there is code, but also still the line that raises NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _what_counts(cells, name, check):
 
 
 def _as_graded(cell):
-    """Return a cell's code as it is graded: without a magic for the whole cell, and "" if that magic does not run it."""
+    """Return a cell's code as it is graded: without its cell magic, "" if that magic does not run it."""
     magic = re.match(r"\s*%%(\w+)[^\n]*\n?", cell)
     if magic is None:
         return cell
@@ -359,7 +359,7 @@ def _of_its_check(answer, cells, entry):
 
 
 def _why_not_there(cells, answer, number, defined):
-    """Return the end of the sentence about an answer that no cell defines; `defined` is what each cell defines."""
+    """End a sentence about an answer that no cell defines; `defined` is what each cell defines."""
     name, here = answer.name, names_by_lesson()[number]  # `my_attention` of lesson 20 may be 03's `attention`, renamed
     if any(name in names for names in defined if names):
         return "is imported, and grading looks for a cell that defines it: put its code into a cell."
@@ -429,7 +429,7 @@ def _never_ends(node):
 
 
 def _questions(cells, number, checked, kept) -> Iterator[str]:
-    """Yield a sentence about unanswered questions, which are in the lesson; they count if an instructor hands them out with the exercises."""
+    """Yield a sentence on unanswered questions; an instructor may hand them out with the exercises, and then they count."""
     ids = [question.id for question in catalogue.questions_of(number)]
     if here := [name for name in ids if name in checked]:
         text = "\n".join(cells)
