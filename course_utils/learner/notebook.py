@@ -353,7 +353,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     prediction = _prediction(prediction_id, "predict", (guess, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
-    session.guesses.pop(prediction.id, None)  # even an unreadable guess replaces an earlier one
+    session.guesses.pop(prediction.id, None)  # whatever becomes of this guess, an earlier one is dropped
     if guess is None or guess is ...:
         return _show(Message(f"{prediction.text} Replace the dots with {prediction.wanted()}, then run the next cell."))
     value = prediction.read(guess)

@@ -45,7 +45,7 @@ def _explain_errors():
     OF_THE_COURSE = ("check", "doctor", "hint", "play", "predict", "progress", "reveal", "solution")
 
     QUOTES = {"“”„«»": '"', "‘’‚`´": "'"}
-    PLAIN = QUOTES | {"–—−": "-", "×·": "*", "…": "..."}  # typographic characters and Python's own
+    PLAIN = QUOTES | {"–—−": "-", "×·": "*", "…": "..."}  # typographic characters, and what Python uses
 
     def id_without_quotes(error):
         quote = f"[\"'{''.join(QUOTES)}]?"

@@ -209,7 +209,7 @@ def _run_sphinx(source, out, trees, say):
     nocolor()
     log = io.StringIO()
     with contextlib.redirect_stderr(log), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the libraries say to one another
+        warnings.simplefilter("ignore")  # warnings that concern only the libraries
         app = Sphinx(source, None, out, trees, "html", confoverrides=SETTINGS, status=None, warning=log)
         # Keep the pictures of cells beside what Sphinx has read. myst-nb would put a folder beside the pages.
         pictures = str(trees.with_name("pictures"))

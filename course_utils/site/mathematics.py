@@ -8,7 +8,7 @@ import re
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 
-# \big and \Big are removed, since brackets in MathML grow by themselves, as is \textstyle, which docutils accepts only at the beginning.
+# \big and \Big are removed, since brackets in MathML grow by themselves, as is \textstyle, which docutils accepts only at a formula's beginning.
 REPLACED = (
     (re.compile(r"\\([bB]igg?|textstyle)(?![a-zA-Z])"), ""),
     (re.compile(r"\\dots(?![a-zA-Z])|…"), r"\\ldots "),

@@ -1,4 +1,4 @@
-"""The learner's own copies of lessons and exercises: made where they are missing, never overwritten here.
+"""The learner's own copies of lessons and exercises: made if missing, never overwritten here.
 
     notebooks/NN_topic.ipynb  -> my_course/notebooks/NN_topic.ipynb   the same cells, without outputs
     exercises/NN_topic_exercises.ipynb  -> my_course/exercises/NN_topic_exercises.ipynb
@@ -92,7 +92,7 @@ def rename_old(root: Path, say: Callable[[str], None] = print) -> None:
 
 
 def make_missing(root: Path) -> list[Place]:
-    """Make the missing copies; return those that include somebody's work, because they had worked in the course's own notebook.
+    """Make the missing copies; return those that include somebody's work, which was in the course's own notebook.
 
     A notebook that cannot be read is skipped: one broken lesson blocks no other.
     """

@@ -271,7 +271,7 @@ def _insert(new, base, result, gone, replaced):
 
 
 def _in_order(result, own, base, new):
-    """Return the course's cells in the order of the new version, each followed by the learner's; unchanged if the learner has moved any."""
+    """Return the course's cells in the order of the new version, each followed by the learner's; as they are if the learner has moved any."""
     names = [cell["id"] for cell in own if cell["id"] in base]
     if names != [name for name in base if name in names]:
         return result
