@@ -6,11 +6,11 @@
                                   -> course_lessons/solutions.json
     the lessons' facts            -> the table in README.md
 
-Each notebook carries checksums: of its source (so that only what changed is built again), for each cell of all that its output depends
-on (so that an output is kept as long as it holds: prose never runs anything), and of itself (so that an edit by hand is found).
+Each notebook carries checksums: of its source (so that only what changed is rebuilt), for each cell of everything its output depends
+on (so that a valid output is kept: editing prose reruns nothing), and of itself (so that an edit by hand is detected).
 
-Here: what there is to build, and when. Sources are read in sources.py, a notebook is made of them in notebook_builder.py, and run in execution.py;
-what outputs depend on is in dependencies.py, and what a lesson must look like in lint.py.
+Here: what to build, and when. sources.py reads the sources, notebook_builder.py makes notebooks from them, and execution.py runs these;
+dependencies.py finds what outputs depend on, and lint.py says what a lesson must look like.
 """
 
 import json
@@ -35,12 +35,12 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import write
 from course_utils.base.paths import FOLDERS, LESSONS, chosen, number_of, source_of, sources_in
 
-BUILD_VERSION = 4  # raise it when the build writes something else from the same sources
+BUILD_VERSION = 4  # raise it when the build writes something different from the same sources
 CELL_TIMEOUT = 300  # seconds
 MAX_TOTAL_BYTES = 10_000_000  # all notebooks together
-SAID = 100  # characters of a line of an output that has changed
+SAID = 100  # characters shown of a line of output that has changed
 SOLUTIONS = f"{LESSONS}/solutions.json"
-TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" brings them
+TOOLS = ("jupytext", "nbformat", "nbclient", "ipykernel")  # only the extra "lab" installs them
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Plan:
     target: Target
     cells: list[Cell]
     sums: dict[str, str]
-    before: dict  # the notebook whose outputs hold as far as their checksums are the same; {} if none do
+    before: dict  # the notebook whose outputs are valid as long as their checksums are the same; {} if none are
     state: str
     why: str
     equal: bool
@@ -65,15 +65,15 @@ def build(
     say: Callable[[str], None] = print,
     equal: bool = False,
 ) -> list[str]:
-    """Build what changed and return what is wrong as sentences.
+    """Build what changed; return what is wrong, as sentences.
 
     Args:
         root: the folder of the course.
         names: lessons as "02", "02_weighted_sums" or a path; None for all.
         check: write nothing, only look.
-        everything: build also what is up to date.
+        everything: also build what is up to date.
         say: called with one line for each file that is written.
-        equal: keep the outputs of all cells above the first one that has changed itself, whatever has changed in the package.
+        equal: keep the outputs of all cells above the first whose own code has changed, whatever has changed in the package.
     """
     root = Path(root).resolve()
     try:
@@ -96,11 +96,11 @@ def build(
         except CourseError as problem:
             problems.append(str(problem))
     problems += [plan.why for plan in plans] if check else _build_all(root, plans, say)
-    return list(dict.fromkeys(problems)) + _size_warning(root)  # one broken source may concern two notebooks
+    return list(dict.fromkeys(problems)) + _size_warning(root)  # one broken source may affect two notebooks
 
 
 def placeholders(root: Path) -> list[str]:
-    """Return a sentence for each file that still names the placeholder of the course's address: none may when it is published."""
+    """Return a sentence for each file that still has a placeholder for the course's address: none may once it is published."""
     files = [
         root / "pyproject.toml",
         root / "CITATION.cff",
@@ -115,7 +115,7 @@ def placeholders(root: Path) -> list[str]:
     ]
 
 
-# What there is to build
+# What to build
 
 
 def _need_tools():
@@ -132,7 +132,7 @@ def _find_targets(root):
 
 
 def _remove_orphans(root, targets, check, say):
-    """Notebooks that nothing is built into any more: removed, unless somebody has written into them."""
+    """Remove notebooks that no source builds any more, unless somebody has written into them."""
     problems, wanted = [], {target.built for target in targets}
     for folder in FOLDERS:
         for path in sorted((root / folder).glob("*.ipynb")):
@@ -216,7 +216,7 @@ def _update_readme(root, targets, check, say):
 
 
 def _freshness(notebook, sums):
-    """ "missing", "edited", "stale" or "fresh"."""
+    """Return "missing", "edited", "stale" or "fresh"."""
     if notebook is None:
         return "missing"
     if _is_edited(notebook):
@@ -232,7 +232,7 @@ def _is_edited(notebook):
 
 
 def _read_built(path):
-    """Return the notebook at path, None where there is none, {} where it cannot be read."""
+    """Return the notebook at path, None if there is none, {} if it cannot be read."""
     try:
         return json.loads(read_text(path)) if path.exists() else None
     except (OSError, ValueError):
@@ -240,7 +240,7 @@ def _read_built(path):
 
 
 def _checksums(root, target, cells, notebook):
-    """Return the checksums of the source and, where a notebook is executed, of what each output depends on; and the parts that it reaches."""
+    """Return the checksums of the source and, if the notebook is executed, of what each output depends on; and the parts it reaches."""
     sums = {
         "source": checksum([BUILD_VERSION, target.built, [[cell.kind, cell.text, cell.metadata] for cell in cells]])
     }
@@ -252,7 +252,7 @@ def _checksums(root, target, cells, notebook):
 
 
 def _what_changed(notebook, sums, reached):
-    """Return what made a notebook stale, in words: what has changed of the package, unless its own cells have."""
+    """Return what made a notebook stale, in words: what has changed in the package, unless its own cells have."""
     own = notebook["metadata"]["course"].get("source") != sums["source"]  # its text, its lesson's facts, or the build
     return ", ".join([] if own else reached.changed()) or "what it is built from"
 
@@ -281,7 +281,7 @@ def _make_plan(root, target, repository, check, everything, equal):
 
 def _build_all(root, plans, say):
     problems = []
-    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:  # each waits for a kernel of its own
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:  # each waits for its own kernel
         jobs = [pool.submit(_build_one, root, plan, say) for plan in plans]
         try:
             for job in jobs:
@@ -317,7 +317,7 @@ def _build_one(root, plan, say):
 
 
 def _with_outputs(root, notebook, plan, say):
-    """Return the notebook with outputs: those that hold are kept, and it runs only where others are needed."""
+    """Return the notebook with outputs: valid ones are kept, and it runs only if others are needed."""
     target = plan.target
     old, new = _code_cells(plan.before), _code_cells(notebook)
     known = plan.before.get("metadata", {}).get("course", {}).get("cells", "")
@@ -341,7 +341,7 @@ def _code_cells(notebook):
 
 
 def _changed_lines(old, new):
-    """Yield for each cell whose code is as it was the first line of its output that is not, as (old, new)."""
+    """Yield (old, new), the first line of output that differs, for each cell whose code is unchanged."""
     before = {"".join(cell["source"]): cell for cell in old}
     for cell in new:
         if was := before.get("".join(cell["source"])):
@@ -359,7 +359,7 @@ def _unwritable(name, error):
 
 
 def _keep_copy(path, say):
-    """Somebody's edits are not lost: they stay where Jupyter keeps its own copies, which git ignores."""
+    """Keep somebody's edits where Jupyter keeps its own copies, which git ignores."""
     copy = path.parent / ".ipynb_checkpoints" / f"{path.stem}-before-build.ipynb"
     copy.parent.mkdir(exist_ok=True)
     copy.write_bytes(path.read_bytes())

@@ -1,7 +1,7 @@
 """What the outputs of a notebook depend on, cell by cell: the code so far, and the parts of the package that it reaches. Runs nothing but git.
 
 A part is a function, a class or a constant; a cell depends on those that it imports and on those that these name in turn. Comments,
-docstrings and formatting do not count, nor do the sentences of a task that no output shows: whoever rewords one trains nothing anew.
+docstrings and formatting do not count, nor do the sentences of a task that no output shows: rewording one retrains nothing.
 """
 
 import ast
@@ -20,7 +20,7 @@ from course_utils.base.imports import PACKAGE, PACKAGES, module_file, runs_somet
 from course_utils.base.paths import LESSONS, QUESTIONS, folder_of
 from course_utils.checks.task_text import SHARED, sections
 
-LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and its like: the package loads them, and they load tasks, by name
+LEARNER = f"{PACKAGE}.learner.notebook"  # `check` and the like: the package loads them by name, as they load tasks
 QUESTION, REPORT = f"{PACKAGE}.checks.question", f"{PACKAGE}.checks.report"  # how each is shown
 ASKS = re.compile(r"\b(check|predict|reveal)\(")
 TASK = re.compile(r"""["'](\d\d)\.(\w+)["']""")
@@ -28,12 +28,12 @@ SECTION = re.compile(r"^## \d\d\.(\w+)(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTAL
 TABLES = {"measured", "measured_once", "measured_at", "by_seed"}  # called with the name of a measured table
 WITHOUT_EFFECT = set("cache cached_property contextmanager dataclass lru_cache no_grad property total_ordering".split())
 SENTENCE = re.compile(r"[A-Z`].*[.?!:]", re.DOTALL)
-WINDOW = 4  # words: a sentence is shown where so many of its words follow one another in an output
+WINDOW = 4  # words: a sentence counts as shown if this many of its words follow one another in an output
 
 
 @dataclass(frozen=True)
 class Part:
-    """A statement at the top level of a module: the code that it comes to, the sentences cut out of it, what it names."""
+    """A statement at the top level of a module: its code, the sentences cut out of it, and what it names."""
 
     code: str
     sentences: tuple[str, ...]
@@ -41,7 +41,7 @@ class Part:
 
 
 class Module:
-    """A module of the package, in parts. `effects` are those that do something on import."""
+    """A module of the package, in parts. `effects` are the parts that do something on import."""
 
     def __init__(self, path: Path, package: tuple[str, ...], text: str, with_sentences: bool):
         self.path, self.package = path, package
@@ -74,7 +74,7 @@ class Reached:
         return {path for path, _ in self.parts} | self.tables
 
     def add(self, uses: Iterable[tuple]) -> list:
-        """Follow what code uses; return the files and parts that nothing before has reached, in a fixed order."""
+        """Follow what code uses; return the files and parts not reached before, in a fixed order."""
         before, waiting = set(self.parts) | self.tables, [(None, use) for use in uses]
         while waiting:
             module, use = waiting.pop()
@@ -88,7 +88,7 @@ class Reached:
         return sorted(new, key=lambda found: (found[0], found[1].code)) + sorted(tables)
 
     def changed(self) -> list[str]:
-        """Return "file (names)" for what differs from git's last commit among all this; nothing where there is no commit."""
+        """Return "file (names)" for everything reached that differs from git's last commit; [] if there is no commit."""
         found = []
         for name in _git(self.root, "diff", "--name-only", "--relative", "HEAD").splitlines():
             path = self.root / name
@@ -120,13 +120,13 @@ class Reached:
             yield from self._named(self._module(path), rest[0].split("."))
 
     def _questions(self, number, name):
-        """Yield a part for each question and prediction of a lesson that is meant; its sentences count only where they are shown."""
+        """Yield a part for each question and prediction of a lesson that `name` means; its sentences count only if they are shown."""
         path = self.root / folder_of(self.root, number) / QUESTIONS
         if path.is_file():
             for heading, text in SECTION.findall(path.read_text(encoding="utf-8")):
                 if name in ("*", heading):
                     pieces = re.split(r"\n(?=[-\n]|  >)", text)
-                    short = [each for each in pieces if len(re.findall(r"\w+", each)) < WINDOW]  # no output tells them
+                    short = [each for each in pieces if len(re.findall(r"\w+", each)) < WINDOW]  # too short to find
                     code = repr([heading, re.findall(r"^- \[.\]", text, re.MULTILINE), short])
                     yield path, Part(code, tuple(pieces), frozenset())
 
@@ -148,7 +148,7 @@ class Reached:
             yield from self._from(base, ".".join([*([attribute] if attribute else []), *further]) or "*")
 
     def _from(self, base, name):
-        """Yield what `from base import name` reaches, where the name may go on in dots; "*" is a whole module."""
+        """Yield what `from base import name` reaches; the name may be dotted, and "*" is a whole module."""
         first, _, rest = name.partition(".")
         path = self._file(base)
         module = self._module(path) if path else None
@@ -164,7 +164,7 @@ class Reached:
                 yield from self._from(each[0], each[1] or "*")
 
     def _above(self, base):
-        """Yield what the `__init__.py` of the folders above a module do on import."""
+        """Yield what the `__init__.py` files above a module do on import."""
         parts = base.split(".")
         for length in range(1, len(parts)):
             face = self.root.joinpath(*parts[:length], "__init__.py")
@@ -181,7 +181,7 @@ class Reached:
 
 @lru_cache(maxsize=4096)
 def _module(root, path, *written):
-    """Return a module; when it was written, and how large it is, tell whether it is still the same."""
+    """Return a module; `written`, its time of writing and its size, tells whether it is still the same."""
     return _parse(root, path, path.read_text(encoding="utf-8"))
 
 
@@ -200,11 +200,11 @@ def _git(root, *words):
 
 
 def chain(root: Path, target: Target, cells: list[Cell], outputs: Iterable[dict]) -> tuple[list[str], Reached]:
-    """Return for each code cell a checksum of all that its output depends on, and the parts of the package that it reaches.
+    """Return a checksum for each code cell of everything its output depends on, and the parts of the package that the cells reach.
 
     Args:
-        cells: of the notebook to be.
-        outputs: of the notebook that there is: they decide which sentences of tasks count.
+        cells: of the notebook to be built.
+        outputs: of the existing notebook; they decide which sentences of tasks count.
     """
     reached, sums, shown = Reached(root), [""], _windows(outputs)
     for cell in (cell for cell in cells if cell.kind == "code"):
@@ -222,7 +222,7 @@ def _told(root, path, part, shown):
 
 
 def _of_cell(root, target, cell):
-    """Return the code of a cell as it counts, and what it uses of the package: of a cell whose output is not stored, nothing."""
+    """Return the part of a cell's code that counts, and what it uses of the package: nothing if its output is not stored."""
     try:
         tree = ast.parse(cell.text)
     except SyntaxError:  # a magic of IPython
@@ -235,17 +235,17 @@ def _of_cell(root, target, cell):
 
 
 def _asked(root, target, text):
-    """Return the uses that the output of a cell depends on which asks for an answer, a guess, or shows what a check says."""
+    """Return the uses that a cell's output depends on if it checks an answer, asks for a guess or reveals a result; else []."""
     if not ASKS.search(text):
         return []
     ids = TASK.findall(text)
     tasks = {each: _module_of(root, each[0], f"tasks/{each[1]}") for each in ids}
     tasks = {each: name for each, name in tasks.items() if (root / f"{name.replace('.', '/')}.py").is_file()}
-    if ids and (target.folder == "solutions" or not tasks):  # in solutions, tests see to it that every answer is right
+    if ids and (target.folder == "solutions" or not tasks):  # in solutions, tests ensure that every answer is right
         questions = [each for each in ids if each not in tasks]
         shown = [QUESTION, REPORT] if questions else [REPORT]
         return [*map(_all_of, shown), *(("question", *each) for each in questions)]
-    of_lesson = sorted((root / folder_of(root, target.number)).glob("tasks/*.py"))  # where a cell names no task
+    of_lesson = sorted((root / folder_of(root, target.number)).glob("tasks/*.py"))  # if a cell names no task
     named = [*tasks.values()] or [_module_of(root, target.number, f"tasks/{path.stem}") for path in of_lesson]
     found = [*map(_all_of, (LEARNER, *named)), *(("told", name) for name in named)]
     return found if tasks else [*found, ("question", target.number, "*")]
@@ -311,7 +311,7 @@ def _decorator(node):
 
 def _uses(tree, package):
     """Yield what a tree names: ("name", dotted), ("from", module, name), ("table", name)."""
-    inner = set()  # what a longer chain of attributes begins with
+    inner = set()  # the beginnings of longer chains of attributes
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             inner.add(id(node.value))

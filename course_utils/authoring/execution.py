@@ -1,4 +1,4 @@
-"""Runs a notebook in a kernel of this Python, and tidies what comes out."""
+"""Runs a notebook in a kernel of this Python and tidies its outputs."""
 
 import asyncio
 import atexit
@@ -25,7 +25,7 @@ def execute(notebook, root: Path, folder: str, timeout: int, on_start: Callable 
     """Run all cells of a notebook in a kernel of this Python, in a folder of the course; return it with outputs.
 
     Args:
-        notebook: as nbformat has it.
+        notebook: as nbformat represents it.
         timeout: seconds for each cell.
         on_start: called with a function that stops it, from any thread.
 
@@ -47,7 +47,7 @@ def execute(notebook, root: Path, folder: str, timeout: int, on_start: Callable 
             store_widget_state=False,
             on_cell_start=lambda cell, cell_index: at.__setitem__(0, cell_index),
         )
-        client.km = this_python(sockets)  # not passed above: what the client was given it doesn't shut down
+        client.km = this_python(sockets)  # not passed above: the client doesn't shut down what it is given
         loop = asyncio.SelectorEventLoop()  # on Windows, the default one doesn't serve the kernel's sockets
         try:
             task = loop.create_task(client.async_execute(env=environment(root)))
@@ -61,18 +61,18 @@ def execute(notebook, root: Path, folder: str, timeout: int, on_start: Callable 
         except RuntimeError as error:
             reason = f"could not be run: {str(error).rstrip('.')}"
         finally:
-            left = asyncio.all_tasks(loop)  # the client's watch over its kernel, where that was stopped
+            left = asyncio.all_tasks(loop)  # the client's watch over its kernel, if that was stopped
             for task in left:
                 task.cancel()
             if left:
                 loop.run_until_complete(asyncio.wait(left))
             loop.close()
-            atexit.unregister(client._cleanup_kernel)  # it stays there if the kernel didn't start
+            atexit.unregister(client._cleanup_kernel)  # it stays registered if the kernel didn't start
     raise CellFailed(at[0], reason)
 
 
 def tidy(cells):
-    """Drop what differs from run to run (timing, how prints are cut up, widgets); store each picture once, with its words."""
+    """Drop what differs from run to run (timing, how prints are split up, widgets); store each picture once, with its description."""
     for cell in cells:
         if cell["cell_type"] != "code":
             continue
@@ -82,13 +82,13 @@ def tidy(cells):
             cell["outputs"], cell["execution_count"] = [], None
         for output in cell["outputs"]:
             data = output.get("data", {})
-            if "image/png" in data:  # its words are in text/plain: of a picture with sliders, what the first one shows
+            if "image/png" in data:  # its description is in text/plain: with sliders, that of the first picture
                 data.pop("text/html", None)  # the same picture once more, for those who run the cell
                 output["metadata"].setdefault("image/png", {})["alt"] = data.get("text/plain", "")
 
 
 def _without_widgets(outputs):
-    """Return the outputs without widgets, which live in a kernel only; the static picture beside one is kept."""
+    """Return the outputs without widgets, which exist only in a kernel; the static picture beside one is kept."""
     shown = []
     for output in outputs:
         if output.get("data", {}).pop(WIDGET_VIEW, None) is None or set(output["data"]) - {"text/plain"}:

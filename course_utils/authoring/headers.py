@@ -23,7 +23,7 @@ LEGEND = (
 
 
 def lesson_facts(root: Path, number: str) -> Lesson:
-    """Return what is declared of a lesson in the course at root. Raises `CourseError`."""
+    """Return a lesson as declared in the course at root. Raises `CourseError` if it is not."""
     name = f"{folder_of(root, number)}/__init__.py"
     file = root / name
     lesson = runpy.run_path(str(file)).get("lesson") if file.is_file() else None
@@ -86,11 +86,11 @@ def demands(task: Task) -> str:
 
 
 def with_table(root: Path, readme: str, names: list[str]) -> str:
-    """Return the README's text with its table of lessons as the facts have it.
+    """Return the README's text with its table of lessons rewritten from the facts.
 
     Args:
         root: the folder of the course.
-        readme: its present text; without the two marks it stays as it is.
+        readme: its present text, which stays unchanged if it lacks the two marks.
         names: the lessons that have a notebook, such as "02_weighted_sums".
     """
     rows = ["| lesson | the question | time | exercises |", "| --- | --- | --- | --- |"]

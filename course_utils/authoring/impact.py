@@ -3,11 +3,11 @@
 A test depends on
 
 - the file it is in, the files of tests/ that this imports, and the files of the package that these import;
-- a task that its name or its text names, as in "02.softmax": on its declaration, its answer, and right answers in other styles;
+- a task mentioned in its name or its code, such as "02.softmax": its declaration, its answer, and alternative solutions;
 - any other file whose name, or whose folder's name, is in its own file.
 
-As a plugin of pytest, this module leaves out every test that hangs on nothing that has changed. What a test reads by a name that it
-puts together is not seen: so the usual run, `course test`, asks what is known here only for the notebooks that take longest.
+As a plugin of pytest, this module leaves out every test that depends on nothing that has changed. It misses a file whose name a test
+puts together, so the usual run, `course test`, relies on this module only for the notebooks that take longest.
 """
 
 import hashlib
@@ -38,14 +38,14 @@ VARIABLE = "COURSE_CHANGED"  # the names of what has changed, for the processes 
 ENVIRONMENT = "the environment"
 TASK = re.compile(r"\d\d\.\w+")
 FOR_ALL = ("tests/conftest.py", "tests/sampling.py")
-# Names of folders that too many tests speak of.
+# Names of folders that too many tests mention.
 WITHOUT_MEANING = {*FOLDERS, *PACKAGES, "tests", "models", "data", "tasks", "alternative_solutions", "."}
 
 
 def changed_since_success(root: Path) -> set[str] | None:
-    """Return the names of files and tasks that are not as they were at the last run without a failure.
+    """Return the names of files and tasks that have changed since the last run without a failure.
 
-    None where no such run is remembered, or one of another environment. Raises `CourseError` without git.
+    None if no such run is recorded, or only one in a different environment. Raises `CourseError` without git.
     """
     try:
         before = json.loads((root / KEPT).read_text(encoding="utf-8"))
@@ -58,7 +58,7 @@ def changed_since_success(root: Path) -> set[str] | None:
 
 
 def changed_by_last_commit(root: Path) -> set[str] | None:
-    """Return the names of files that differ from the commit before the last one; None where git does not know it."""
+    """Return the names of files that differ from the commit before the last one; None if git does not know it."""
     try:
         new = _names_by_git(root, "ls-files", "--others", "--exclude-standard")
         return {*_names_by_git(root, "diff", "--name-only", "HEAD~1"), *new}
@@ -67,7 +67,7 @@ def changed_by_last_commit(root: Path) -> set[str] | None:
 
 
 def record_success(root: Path) -> None:
-    """Keep what all files are now, after a run without a failure; where there is no git, nothing is kept."""
+    """Record the present state of all files after a run without a failure; without git, record nothing."""
     try:
         text = json.dumps(_checksums(root), indent=0)
     except CourseError:
@@ -82,7 +82,7 @@ def as_variable(names: set[str]) -> dict[str, str]:
 
 
 def notebooks(root: Path, names: set[str], folders: tuple[str, ...], among: Collection[str] | None = None) -> list[str]:
-    """Return the built notebooks in these folders, `among` others if any are given, that depend on what has changed."""
+    """Return the built notebooks in these folders (only those in `among`, if given) that depend on what has changed."""
     found = []
     for folder in folders:
         for target in (Target(folder, name) for name in sources_in(root, folder)):
@@ -90,7 +90,7 @@ def notebooks(root: Path, names: set[str], folders: tuple[str, ...], among: Coll
                 continue
             page = replace(
                 target, folder=FOLDERS[0]
-            )  # where what a check says counts; whoever runs solutions wants that
+            )  # where what a check says counts, as it should when solutions are run
             _, reached = chain(root, page, read_source(root, target.source), ())
             needs = reached.files | {root / target.source, root / target.built}
             if any((root / name) in needs for name in names):
@@ -109,7 +109,7 @@ def _checksums(root):
 
 
 def _names_by_git(root, *words):
-    """Return the names of files that a command of git lists. Raises `CourseError` where git fails or is not there."""
+    """Return the names of files that a command of git lists. Raises `CourseError` if git fails or is missing."""
     asks = "`course test --changed` asks git which files there are, and git"
     try:
         listed = subprocess.run(["git", *words, "-z"], cwd=root, capture_output=True, text=True)
@@ -128,7 +128,7 @@ def _sum(content):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Select the tests that depend on what has changed, and record how many for which reason."""
+    """Select the tests that depend on what has changed, and print how many for which reason."""
     hangs = Impact(config.rootpath, set(json.loads(os.environ[VARIABLE])))
     reasons = [hangs.reason(item) for item in items]
     taken = Counter(filter(None, reasons))
@@ -140,7 +140,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 class Impact:
-    """What tests depend on, in a course in which some files and tasks have changed."""
+    """Which tests depend on the files and tasks that have changed."""
 
     def __init__(self, root, names):
         self.root = root
@@ -150,7 +150,7 @@ class Impact:
         self._of_file = cache(self._of_file)
 
     def reason(self, item):
-        """Return why a test is taken, or None."""
+        """Return why a test is selected, or None."""
         if whole := self._for_all or self._of_file(item.path):
             return whole
         ids = set(TASK.findall(item.nodeid.partition("[")[2])) or _named_in(getattr(item, "function", None))
@@ -172,7 +172,7 @@ class Impact:
 
     @property
     def _seen_otherwise(self):
-        """Of the changed files, those that tests import, or ask for by tasks; nobody reads them by their names."""
+        """The changed files that tests import, or reach through tasks; no test reads them by their names."""
         return {
             name
             for name in self.files
@@ -180,7 +180,7 @@ class Impact:
         }
 
     def _tasks_of(self, files):
-        """Tasks whose declaration has changed, or what this imports of the tasks' own; or right answers to them."""
+        """Yield the tasks whose declaration, imports from the lessons or alternative solution have changed."""
         declared = {file for file in files if file.startswith(f"{LESSONS}/")}
         lessons = {file.split("_")[2] for file in declared if "/tasks/_" in file}
         if not declared:
@@ -197,7 +197,7 @@ class Impact:
 
 @cache
 def _modules(path):
-    """Return a file of tests and those beside it that it imports, directly or not."""
+    """Return a test file and the files beside it that it imports, directly or not."""
     seen, waiting = set(), {path}
     while waiting:
         file = waiting.pop()
@@ -210,7 +210,7 @@ def _modules(path):
 
 @cache
 def _named_in(function):
-    """Return the tasks that a test function names, decorators included; what is no function names none."""
+    """Return the tasks that a test function names, including in its decorators; anything else names none."""
     try:
         return set(TASK.findall(inspect.getsource(function)))
     except (OSError, TypeError):

@@ -1,6 +1,6 @@
-"""Kernels that run a lesson's notebook alike every time, and that can start side by side.
+"""Kernels that run a lesson's notebook the same way every time and can start side by side.
 
-Here: which Python a kernel is, what it finds around it and where it listens, for the build and, as a plugin of pytest, for nbval.
+Here: which Python a kernel runs, its environment and where it listens, for the build and, as a plugin of pytest, for nbval.
 Not here: what a kernel is given to run.
 """
 
@@ -25,36 +25,36 @@ def this_python(folder: str):
 
 
 def environment(root: Path) -> dict[str, str]:
-    """Return ours, with what makes runs alike; the kernel sees this folder's course_utils, whatever is installed."""
+    """Return our variables, plus those that make runs alike; the kernel uses this folder's course_utils, whatever is installed."""
     ours = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
     path = os.pathsep.join(filter(None, [str(root), ours.get("PYTHONPATH")]))
     return ours | {
         "COURSE_PROGRESS": "off",
-        "COURSE_REAL_DATA": "1",  # a lesson's stored numbers are those of the real data, or there is no build
+        "COURSE_REAL_DATA": "1",  # stored numbers come from the real data, or the build fails
         "PYTHONHASHSEED": "0",
         "OMP_NUM_THREADS": "1",
-        "TQDM_DISABLE": "1",  # no bars in what is stored
+        "TQDM_DISABLE": "1",  # no bars in stored outputs
         "PYTHONPATH": path,
     }
 
 
 def listening_in(folder: str) -> dict[str, str]:
-    """Return what a kernel manager takes so that its kernel listens at files in `folder`.
+    """Return the options with which a kernel manager's kernel listens at files in `folder`.
 
-    A kernel's ports are chosen before the kernel takes them, so that another program can be there first, and the
-    kernel dies. Windows knows no such files, and keeps to ports.
+    A kernel's ports are chosen before the kernel opens them, so another program may take one first, and the
+    kernel dies. Windows has no such files and keeps to ports.
     """
     return {"transport": "tcp" if os.name == "nt" else "ipc", "connection_file": os.path.join(folder, "kernel.json")}
 
 
 def pytest_configure(config):
-    """Have nbval start its kernels like this."""
+    """Make nbval start its kernels this way."""
     import nbval.kernel
 
     folder = tempfile.TemporaryDirectory(prefix="course")
     config.add_cleanup(folder.cleanup)
     start = nbval.kernel.KernelManager
-    os.environ["TQDM_DISABLE"] = "1"  # no bars in what is compared
+    os.environ["TQDM_DISABLE"] = "1"  # no bars in compared outputs
 
     @functools.wraps(start)
     def manager(**options):

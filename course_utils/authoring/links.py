@@ -1,7 +1,7 @@
-"""Links from one file of the course to another, written so that they lead somewhere wherever the file is read.
+"""Links from one file of the course to another, written so that they work wherever the file is read.
 
-In the course's folder a link is relative, such as `../docs/setup.md`. Colab opens notebooks and nothing else, so that a published
-notebook names any other file by its address on GitHub; learners' copies and the site have these files beside them again.
+In the course's folder a link is relative, such as `../docs/setup.md`. Colab opens only notebooks, so a published
+notebook links to any other file by its address on GitHub; learners' copies and the site have these files beside them again.
 """
 
 import os
@@ -18,12 +18,12 @@ TO_NO_NOTEBOOK = re.compile(r"\]\(\.\./(?=[^)\s#]+\.(?!ipynb)\w+[#)])")
 
 
 def is_placeholder(address: str) -> bool:
-    """Return whether an address only holds the place of the one at which the course will be published."""
+    """Return whether an address is a placeholder for the one at which the course will be published."""
     return PLACEHOLDER in address
 
 
 def address_of(root: Path) -> str:
-    """Return the repository's address, which is in pyproject.toml only. Raises `CourseError`."""
+    """Return the repository's address, which is only in pyproject.toml. Raises `CourseError` if it is not there."""
     try:
         return tomllib.loads(read_text(root / "pyproject.toml"))["project"]["urls"]["Repository"].rstrip("/")
     except (OSError, ValueError, KeyError):
@@ -34,13 +34,13 @@ def address_of(root: Path) -> str:
 
 
 def published_address(root: Path) -> str | None:
-    """Return the repository's address; None as long as a placeholder is in its place."""
+    """Return the repository's address; None while it is a placeholder."""
     address = address_of(root)
     return None if is_placeholder(address) else address
 
 
 def absolute(text: str, address: str) -> str:
-    """Return a notebook's text in which links to what is no notebook lead to the course's address, once it has one."""
+    """Return a notebook's text in which links to other kinds of files lead to the course's address, once it has one."""
     return text if is_placeholder(address) else TO_NO_NOTEBOOK.sub(f"]({address}/blob/main/", text)
 
 
@@ -52,7 +52,7 @@ def relative(text: str, address: str) -> str:
 def redirect_links(text: str, file: str, pages: set[str], repository: str | None) -> str:
     """Return a text in which links to files without a page lead to the repository; `file` is the page that the text is on.
 
-    While the course has no address yet, `repository` is None, and such a link becomes plain words.
+    While the course has no address yet, `repository` is None, and such a link becomes plain text.
     """
 
     def leading_on(match):

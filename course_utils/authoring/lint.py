@@ -1,7 +1,7 @@
-"""What the course asks of a lesson and of a solution, where a machine can see it, with all its numbers.
+"""What the course requires of lessons and solutions, as far as a program can check it, with all the limits.
 
-Reads the .py sources and, where they are built, the outputs in the .ipynb. Whether a built file is up to date
-is build.py's business; how Python code is written is ruff's.
+Reads the .py sources and, if they are built, the outputs in the .ipynb. build.py checks whether a built file is up to
+date, and ruff how Python code is written.
 """
 
 import ast
@@ -23,9 +23,9 @@ QUESTION = re.compile(r"""check\(["']\d\d\.q\d+["'], \.\.\.\)""")
 PREDICTION = re.compile(r"""predict\(["']\d\d\.\w+["'], \.\.\.\)""")
 MAX_CODE_LINES = 25  # of one cell; blank lines and comments don't count
 MAX_MEDIAN_CODE_LINES = 10
-MAX_COLUMNS = 88  # of a line of code, which is what a page shows without cutting it
+MAX_COLUMNS = 88  # of a line of code: as many as a page shows without cutting it
 MAX_SENTENCE = 32  # words
-MAX_BRACKET = 12  # words: a bracket holds a reference or a remark, and no second result
+MAX_BRACKET = 12  # words: a bracket holds a reference or a remark, not a second result
 MAX_PERHAPS = 2  # in a lesson
 WORDS_A_MINUTE, LINES_A_MINUTE = 150, 12  # of a reader
 MINUTES_A_FIGURE, MINUTES_A_GUESS = 1.5, 2  # a guess is a prediction or a question
@@ -34,15 +34,15 @@ RECAP_LINES = (3, 5)
 MIN_COMPARED = 3  # cells whose output is compared with the stored one
 TASKS = (1, 12)  # of a lesson
 
-DOCSTRING = ("Args:", "Returns:", "Example:")  # of a stub, behind its first sentence
+DOCSTRING = ("Args:", "Returns:", "Example:")  # of a stub, after its first sentence
 COMPARED = "nbval-check-output"
 AN_ADDRESS = re.compile(r"<[^<>\n]* at 0x\w+>")  # an object as Python writes it
-# Seven digits after the point are all that float32 keeps, and processors differ in the last; how small a rounding error is differs, too.
+# float32 keeps at most seven digits after the point, and processors differ in the last of them and in the size of a rounding error.
 LAST_DIGITS = re.compile(r"-?\d+\.\d{7,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e-(?:0[6-9]|[1-9]\d)|\b0(?:\.0+)?e[-+]00")
 ASKS = re.compile(r"\?|\b(before you run|guess|predict|work out|move the slider|look for)\b", re.IGNORECASE)
 BANNED = re.compile(r"\b(simply|obviously|just)\b|!", re.IGNORECASE)
 
-# What is markdown but not prose. Each piece is replaced by its line ends, so that line numbers stay right.
+# Markdown that is not prose. Each piece is replaced by its line ends, so that line numbers stay correct.
 NOT_PROSE = re.compile(
     r"^ *(```|~~~).*?^ *\1"  # a block of code
     r"|(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\2(?!`)"  # a code span
@@ -80,7 +80,7 @@ def lint(root: Path) -> list[str]:
 
 
 def _built_outputs(path: Path, cells: list[Cell]) -> list[list[dict]] | None:
-    """Each cell's stored outputs, or None where the notebook isn't built from these cells."""
+    """Return each cell's stored outputs, or None if the notebook isn't built from these cells."""
     try:
         built = json.loads(path.read_text(encoding="utf-8"))["cells"]
         built = [cell for cell in built[1:] if "setup" not in cell["metadata"].get("tags", [])]  # without the header
@@ -93,7 +93,7 @@ def _built_outputs(path: Path, cells: list[Cell]) -> list[list[dict]] | None:
 
 
 def prose(markdown: str, tables: bool = False) -> str:
-    """Return the text that is read as sentences, and on request what tables say, on the lines where they are."""
+    """Return the text that is read as sentences, and tables on request, with the lines kept in place."""
     text = NOT_PROSE.sub(lambda match: " " + "\n" * match.group().count("\n"), markdown)
     return text if tables else ROW.sub("", text)
 
@@ -127,7 +127,7 @@ def _is_markdown(cells, place):
 def _counts(name, cells, built):
     count = len(cells) + (not begins_in_header(cells))  # with the header that the build adds
     questions = sum(bool(QUESTION.fullmatch(cell.text.strip())) for cell in cells)
-    count -= questions + bool(questions)  # and without the recap, which they part from the text before it
+    count -= questions + bool(questions)  # and without the recap, which they separate from the text before it
     count -= sum(bool(PREDICTION.fullmatch(cell.text.strip())) for cell in cells)
     if limit := _within(count, CELLS):
         yield 0, f"has {count} cells, {limit}"
@@ -147,7 +147,7 @@ def _code_length(name, cells, built):
 
 
 def _plain_code(name, cells, built):
-    """A statement a line, each of a kind that a beginner can read while reading."""
+    """One statement per line, and each simple enough for a beginner."""
     for cell in cells:
         if cell.kind != "code":
             continue
@@ -163,7 +163,7 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _too_clever(node):
-    """Return what a reader would stop at in a node, or None."""
+    """Return what would make a reader stop at a node, or None."""
     targets = getattr(node, "targets", [getattr(node, "target", None)])
     if any(isinstance(part, ast.Tuple) for target in targets for part in getattr(target, "elts", ())):
         return "nested unpacking: give the parts names on lines of their own"
@@ -177,7 +177,7 @@ def _too_clever(node):
 
 
 def _plain_prose(name, cells, built):
-    """Sentences of one length that is read once, and brackets without second results."""
+    """Sentences short enough to be read once, and brackets without second results."""
     text = [(cell, prose(cell.text)) for cell in cells if cell.kind == "markdown"]
     for cell, sentence in ((cell, sentence) for cell, words in text for sentence in _sentences(words)):
         if (words := len(sentence.split())) > MAX_SENTENCE:
@@ -190,7 +190,7 @@ def _plain_prose(name, cells, built):
 
 
 def _sentences(words):
-    """Return the sentences of a text, headings and items of lists each as one."""
+    """Return the sentences of a text; each heading and list item begins a new one."""
     lines = re.split(r"\n\s*\n|\n(?=\s*[-*#>])", words)
     return [sentence for line in lines for sentence in re.split(r"(?<=[.?:])\s+(?=[A-Z\"“*$(])", line)]
 
@@ -282,7 +282,7 @@ def _outputs(name, cells, built):
 
 
 def _last_digits(name, cells, built):
-    """What is compared with the stored output has to be the same on every processor."""
+    """What is compared with the stored output must be the same on every processor."""
     for cell, outputs in zip(cells, built or [], strict=False):
         if COMPARED in cell.metadata.get("tags", ()):
             shown = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
@@ -304,7 +304,7 @@ def _given_away(name, cells, built):
 
 
 def _should_show(code):
-    """Why a cell should have an output, or None."""
+    """Return why a cell should have an output, or None."""
     statements = ast.parse(code).body
     if any(_calls(statement, "print") for statement in statements):
         return "prints"

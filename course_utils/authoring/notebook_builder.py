@@ -1,4 +1,4 @@
-"""Makes a notebook of cells: the header from the lesson's facts, the set-up cell, ids that stay, checksums. Runs nothing.
+"""Makes a notebook from cells: the header from the lesson's facts, the set-up cell, stable ids, checksums. Runs nothing.
 
 The header's texts are made in `headers.py`.
 """
@@ -13,9 +13,9 @@ from course_utils.authoring.sources import TASK_HEADING, Cell, begins_in_header,
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import folder_of, source_of
 
-FOR_FORMATTER = "  # fmt: skip"  # keeps a matrix in rows in the source, and is nothing for readers
+FOR_FORMATTER = "  # fmt: skip"  # keeps a matrix in rows in the source; not for readers
 REVEALS = "reveals"  # tags a cell whose output answers a prediction: it is folded until the cell is run
-FOLDED = {  # by tag: the code of the set-up cell (Colab has a word of its own for that), the output of what reveals
+FOLDED = {  # by tag: the code of the set-up cell (Colab has its own key for that), the output of a cell that reveals
     "setup": {"jupyter": {"source_hidden": True}, "cellView": "form"},
     REVEALS: {"jupyter": {"outputs_hidden": True}},
 }
@@ -41,9 +41,9 @@ IF_PLACEHOLDER = f"""
 
 
 def compose(root, target, cells, repository):
-    """Return the cells of the notebook to be: a header made of the lesson's facts, the set-up cell, the source's cells.
+    """Return the cells of the notebook to be built: a header made from the lesson's facts, the set-up cell, the source's cells.
 
-    A first cell of text without a heading belongs to the header. A task's heading is its title, and below it stands what it demands.
+    A first text cell without a heading belongs to the header. A task's heading gets its title, with its demands below.
     """
     header = [heading(root, target.name, target.folder), _colab(target, repository)]
     if target.folder == "notebooks":
@@ -68,7 +68,7 @@ def set_up_code(repository):
 
 
 def _with_facts(root, target, tasks, cell):
-    """Return a cell whose text begins with a task's id as its heading, with the task's title before that and its demands below."""
+    """Return a cell, adding a task's title and demands if its heading is the task's id."""
     found = TASK_HEADING.match(cell.text) if cell.kind == "markdown" else None
     if not found:
         return cell
@@ -82,7 +82,7 @@ def _with_facts(root, target, tasks, cell):
 
 
 def _colab(target, repository):
-    """Return a link that opens the notebook in Colab, which takes notebooks from GitHub only; nothing before the course is there."""
+    """Return a link that opens the notebook in Colab, which only opens notebooks from GitHub; "" until the course is there."""
     host = "https://github.com/"
     if not repository.startswith(host) or is_placeholder(repository):
         return ""
@@ -107,7 +107,7 @@ def notebook_of(target, cells):
 
 
 def cell_id(folder: str, name: str, text: str, time: int) -> str:
-    """Return the id of a cell: the same as long as its text is. `time` counts the cells of this text, from 1.
+    """Return the id of a cell, which changes only with its text. `time` counts the cells with this text, from 1.
 
     It does not depend on what the notebook's file is called: the learners' copies know their cells by these ids.
     """
@@ -119,7 +119,7 @@ def checksum(value):
 
 
 def content_hash(notebook):
-    """Return a checksum of a built notebook, but for the place that holds it: another one once somebody has edited it."""
+    """Return a checksum of a built notebook without the entry that holds it; it changes once somebody has edited the notebook."""
     course = {key: value for key, value in notebook["metadata"]["course"].items() if key != "content"}
     return checksum(notebook | {"metadata": notebook["metadata"] | {"course": course}})
 

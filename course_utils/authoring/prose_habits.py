@@ -1,7 +1,7 @@
 """Phrases that copy editors marked again and again in the course's English, each with what a native writer would write.
 
-A program cannot tell whether one of them is a fault ("stands for" is none), so what counts is how many a text has in 1,000 words. Sentences
-that are merely clumsy are seen by a reader only. Measures of code and of pages are in `lint.py`.
+A program cannot tell whether one of them is a fault ("stands for" is not), so what counts is how many a text has in 1,000 words. Only a
+reader notices sentences that are merely clumsy. Measures of code and of pages are in `lint.py`.
 """
 
 import re
@@ -38,10 +38,10 @@ HABITS = {  # pattern -> what to write
 
 
 def too_many_habits(pieces: list[tuple[int, str]]) -> str:
-    """Return a sentence where a text has more habits than a good page, with the first of them; "" where it has not.
+    """Return a sentence that quotes the first of these phrases if a text has more of them than a good page; else "".
 
     Args:
-        pieces: of the text, each with the line that it begins on, from which code has been taken out.
+        pieces: the text without its code, in pieces, each with the line that it begins on.
     """
     found = sorted(hit for first, text in pieces for hit in _habits(text, first))
     words = sum(len(re.findall(r"\w[\w'’-]*", text)) for _, text in pieces)

@@ -8,7 +8,7 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, number_of, source_of
 
-# Were magics looked for, a title such as "# Why?" would be taken for a commented call for help.
+# If jupytext looked for magics, it would take a title such as "# Why?" for a commented call for help.
 PERCENT = {"extension": ".py", "format_name": "percent", "comment_magics": False}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 ANY_MARK = re.compile(r"#+\s*(begin|end)\s+solution", re.IGNORECASE)  # a misspelt mark would leak the answer
@@ -64,7 +64,7 @@ def read_source(root: Path, name: str) -> list[Cell]:
     except SyntaxError as error:
         raise CourseError(f"{name}, line {error.lineno}: this is not Python: {error.msg}.") from None
     starts = [number for number, line in enumerate(text.split("\n"), 2) if re.match(r"# ?%%", line)]
-    starts = [1] * (len(cells) - len(starts)) + starts  # text before the first mark is a cell too
+    starts = [1] * (len(cells) - len(starts)) + starts  # text before the first mark is also a cell
     return [
         Cell(cell.cell_type, cell.source, line, {k: v for k, v in cell.metadata.items() if k == "tags"})
         for cell, line in zip(cells, starts, strict=False)

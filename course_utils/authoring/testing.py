@@ -1,7 +1,7 @@
-"""Runs the checks there are, one step after the other, and adds up what came of them: `course test`.
+"""Runs the course's checks, step by step, and adds up the results: `course test`.
 
-Here: the steps of the usual run, of the thorough one and of a contributor's, their order and the closing table. Not here: any check
-itself; those are in `lint.py`, `build.py`, `tests/` and the notebooks. What hangs on what has changed is found in `impact.py`.
+Here: the steps of the usual run, of the thorough one and of a contributor's, their order and the closing table. Not here: the
+checks themselves, which are in `lint.py`, `build.py`, `tests/` and the notebooks. `impact.py` finds what depends on what has changed.
 """
 
 import json
@@ -21,10 +21,10 @@ from course_utils.authoring import impact
 from course_utils.base.paths import FOLDERS, file_of, number_of, sources_in
 
 RUN_BY_NBVAL = ("notebooks", "solutions")  # in the usual run, where tests/test_exercises.py tries the exercises
-# Lessons that train, whose page and solutions take four fifths of the time of all notebooks. Their outputs are those of today's
-# code, as `course build --check` has just seen, so the usual run repeats them only where something that they use has changed.
+# Lessons that train: their notebooks and solutions take four fifths of the time of all notebooks. `course build --check` has just
+# seen that their outputs match today's code, so the usual run repeats them only if something that they use has changed.
 LONG = ("05", "06", "12", "13", "14", "15", "16", "17", "19", "20", "21", "22")
-NO_TESTS = 5  # the exit code of pytest where it has run none
+NO_TESTS = 5  # pytest's exit code if it has run none
 MEMORY = 3 * 2**30  # bytes that each process of tests may need
 PYTEST = (
     *("-m", "pytest", "-p", "no:cacheprovider", "--no-header", "-q"),
@@ -32,21 +32,21 @@ PYTEST = (
 )
 TESTS = ("tests", "-rs", "-p", "no:nbval")  # loading nbval takes seconds in each process
 # Every cell runs; those tagged nbval-check-output are compared. A notebook's cells stay in one process. nbval
-# and the libraries below it warn, hence no errors from warnings: tests/ holds the course's own code to that.
+# and the libraries below it warn, so warnings are not errors here: tests/ holds the course's own code to that.
 NBVAL = (
     *("-p", "course_utils.authoring.kernels"),
     *("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", "--nbval-sanitize-with=tests/nbval.cfg"),
     *("-o", "filterwarnings=default"),
 )
 NOTEBOOKS_ALONE = {"COURSE_PROGRESS": "off", "PYTHONHASHSEED": "0"}  # a learner's progress is left as it is
-# As an older processor computes them, and in two threads: outputs that are compared must not hang on either.
+# As on an older processor, and in two threads: compared outputs must not depend on either.
 OTHER_PROCESSOR = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "OMP_NUM_THREADS": "2"}
-PATIENT = "--nbval-cell-timeout=3600"  # seconds, there: it takes up to ten times as long
+PATIENT = "--nbval-cell-timeout=3600"  # seconds, with these: they take up to ten times as long
 
 
 @dataclass
 class Step:
-    """What came of one step: how many passed, failed and were skipped, and why those were; how many were left to the thorough run."""
+    """The result of one step: how many passed, failed and were skipped, why those were, and how many were left to the thorough run."""
 
     name: str
     counts: Counter = field(default_factory=Counter)
@@ -56,7 +56,7 @@ class Step:
 
 
 def run_usual(root: Path) -> int:
-    """Run in `root` what every change has to pass, always the same; print the table; return 1 if anything failed, else 0."""
+    """Run in `root` what every change has to pass; print the table; return 1 if anything failed, else 0."""
     steps = [*_quick_steps(root), _pytest(root, "tests", *TESTS, "-m", "not thorough"), _usual_notebooks(root)]
     return _close(root, steps)
 
@@ -110,7 +110,7 @@ def _close(root, steps):
 
 
 def closing_table(steps: list[Step]) -> str:
-    """Return the table of all steps, what was skipped and how to get it, what was left to the thorough run, and last of all the sums."""
+    """Return the table of all steps, what was skipped and how to get it, what was left to the thorough run, and finally the sums."""
     sums = sum((step.counts for step in steps), Counter())
     width = max(len(step.name) for step in steps)
     lines = ["", "What was checked"]
@@ -183,13 +183,13 @@ def _pytest(root, name, *arguments, extra=None, empty=False):
 
 
 def _processes():
-    """One more than this process may use cores, as a third of the time of some tests is waiting, where there is memory for them."""
+    """Return one more than the cores this process may use, as some tests wait a third of the time; fewer if memory is short."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores + 1, psutil.virtual_memory().total // MEMORY))
 
 
 def _read_left(folder, step):
-    """Add up what the processes of a run left to the thorough one. Each of them sees all tests, and tries a part of them."""
+    """Add up what the processes of a run left to the thorough one. Each of them sees all tests and runs a part of them."""
     for file in folder.glob("*.json"):
         left = Counter(json.loads(file.read_text(encoding="utf-8")))
         tests = max(left.pop("tests", 0), step.left["tests"])
@@ -209,8 +209,8 @@ def _run(root, step, arguments, extra=None):
 
 
 def _environment(root, extra):
-    # One thread for each of the processes, and this folder's course_utils, whatever is installed. Hundreds of processes
-    # read the same files: what Python makes of them is kept, even where it usually is not.
+    # One thread for each process, and this folder's course_utils, whatever is installed. Hundreds of processes
+    # read the same files, so Python's bytecode is kept, even where it usually is not.
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     path = os.pathsep.join(filter(None, [str(root), inherited.get("PYTHONPATH")]))
     return {"OMP_NUM_THREADS": "1", **inherited, "PYTHONPATH": path, **extra}

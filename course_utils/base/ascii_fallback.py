@@ -1,4 +1,4 @@
-"""Texts for a terminal or a program that cannot write every sign: a plain sign takes the place of one such as ✗.
+"""Text for a terminal or a program that cannot write every character: plain ASCII replaces one such as ✗.
 
 Half a surrogate pair, which no encoding can write, becomes a question mark. Not here: texts of unknown origin in files and pages
 (`grading/storage/normalise.py`).
@@ -17,7 +17,7 @@ PLAIN = {
 
 
 def plain(sign: str) -> str:
-    """Return one sign in ASCII: as PLAIN has it, a letter without its accent, a Greek one by its name, else a question mark."""
+    """Return one character in ASCII: as in PLAIN, a letter without its accent, a Greek letter by its name, else a question mark."""
     name, simple = unicodedata.name(sign, ""), unicodedata.normalize("NFKD", sign)
     if sign in PLAIN or sign.isascii():
         return PLAIN.get(sign, sign)
@@ -38,7 +38,7 @@ def printable(text: str) -> str:
 def use_plain_signs() -> None:
     """From now on, print ASCII replacements where the terminal or the reading program cannot show other characters."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a notebook's stream has none, and knows all signs
+        if hasattr(stream, "reconfigure"):  # a notebook's stream has none and shows every character
             stream.reconfigure(errors=ERRORS)
 
 

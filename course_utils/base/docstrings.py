@@ -1,4 +1,4 @@
-"""Finds docstrings in a syntax tree, and takes them out."""
+"""Finds docstrings in a syntax tree and removes them."""
 
 import ast
 
@@ -11,7 +11,7 @@ def has_docstring(node: ast.AST) -> bool:
 
 
 def without_docstrings(tree: ast.AST, inside: bool = False) -> ast.AST:
-    """Return the tree without docstrings; inside=True: without those of its functions and classes, as a cell shows a string that it ends in."""
+    """Return the tree without docstrings; inside=True: only without those of its functions and classes, as a cell shows a string that it ends in."""
     for node in ast.walk(tree):
         if has_docstring(node) and not (inside and isinstance(node, ast.Module)):
             node.body = node.body[1:] or [ast.Pass()]

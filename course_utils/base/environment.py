@@ -1,6 +1,6 @@
 """What this Python offers the course, and how to get what is missing: versions, the kernel of JupyterLab, a browser.
 
-Nothing here uses the network or changes anything. Not here: the table that `course doctor` makes of it.
+Nothing here uses the network or changes anything. Not here: the table that `course doctor` makes from it.
 """
 
 from __future__ import annotations  # so that an older Python gets a sentence, not a SyntaxError
@@ -18,7 +18,7 @@ from course_utils.base.errors import CourseError
 
 try:
     import tomllib
-except ImportError:  # Python 3.10; the oldest versions have neither, and are told so before anything is read
+except ImportError:  # Python 3.10; older versions may have neither, and are refused before anything is read
     try:
         import tomli as tomllib
     except ImportError:
@@ -33,7 +33,7 @@ IN_CLONE = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file()
 
 
 def course_version() -> str:
-    """Return the version of the course that is installed, empty if it is run from a folder that is not installed."""
+    """Return the installed version of the course; "" if it runs from a folder that is not installed."""
     try:
         return version(DISTRIBUTION)
     except PackageNotFoundError:
@@ -41,7 +41,7 @@ def course_version() -> str:
 
 
 def install(extras: str) -> str:
-    """Return the command that installs extras of pyproject.toml, such as "lab,test": in a clone, or where a wheel was installed."""
+    """Return the command that installs extras of pyproject.toml, such as "lab,test", in a clone or for an installed wheel."""
     return f'pip install -c constraints.txt -e ".[{extras}]"' if IN_CLONE else f'pip install "{DISTRIBUTION}[{extras}]"'
 
 
@@ -81,9 +81,9 @@ def kernel_is_ours() -> bool:
 
 
 def kernel_metadata() -> dict[str, dict]:
-    """Return what JupyterLab writes into a notebook once the course's kernel runs it: a notebook that holds it is not changed by opening.
+    """Return what JupyterLab writes into a notebook once the course's kernel runs it: a notebook with it stays unchanged when opened.
 
-    {} where that kernel has not been set up.
+    {} if that kernel has not been set up.
     """
     if not kernel_is_ours():
         return {}

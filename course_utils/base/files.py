@@ -1,6 +1,6 @@
-"""Writes a file as a whole or not at all: whoever reads it never sees a half of it, whatever happens to the writer.
+"""Writes a file completely or not at all: a reader never sees half of it, whatever happens to the writer.
 
-Here: `replacing`, `opened` and `write`, and `scratch`, a folder for a while. Not here: what to say to a person when the disk is full.
+Here: `replacing`, `opened` and `write`, and `scratch`, a temporary folder. Not here: what to say to a person when the disk is full.
 """
 
 import contextlib
@@ -21,21 +21,21 @@ SECONDS_TO_LOCK = 60  # after which a new scratch folder has surely been locked
 
 @contextlib.contextmanager
 def replacing(path: Path, durable: bool = False) -> Iterator[Path]:
-    """Give the path of a draft, which takes the place of `path` once the body has ended without an error.
+    """Yield the path of a draft, which replaces `path` once the body has ended without an error.
 
     Args:
-        path: the file to be written; its folder must be there.
+        path: the file to be written; its folder must exist.
         durable: wait until the disk holds the draft, so that a crash of the machine cannot leave an empty file.
 
     Raises:
-        OSError: when it cannot be written; what was at `path` before is still there.
+        OSError: if it cannot be written; what was at `path` before is still there.
     """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")  # nobody else's, on a shared disk too
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")  # unique, even on a shared disk
     try:
         with _file_named_in_errors(path, draft):
             yield draft
             if durable:
-                with open(draft, "r+b") as file:  # Windows flushes no file that is open for reading alone
+                with open(draft, "r+b") as file:  # Windows does not flush a file opened only for reading
                     os.fsync(file.fileno())
             os.replace(draft, path)
     finally:
@@ -44,7 +44,7 @@ def replacing(path: Path, durable: bool = False) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _file_named_in_errors(path, draft):
-    """Let an OSError that names no file, such as that of a full disk, or that names the draft, name the file itself."""
+    """Make an OSError that names the draft, or no file at all, as for a full disk, name the file itself."""
     try:
         yield
     except OSError as error:
@@ -55,7 +55,7 @@ def _file_named_in_errors(path, draft):
 
 @contextlib.contextmanager
 def scratch(prefix: str) -> Iterator[Path]:
-    """Give a new temporary folder, removed at the end; those that killed processes have left under this prefix are removed first."""
+    """Yield a new temporary folder, removed at the end; folders with this prefix left by killed processes are removed first."""
     for left in Path(tempfile.gettempdir()).glob(f"{prefix}-*"):
         _remove_if_left(left)
     folder = Path(tempfile.mkdtemp(prefix=f"{prefix}-"))
@@ -77,15 +77,15 @@ def _remove_if_left(folder):
 
 @contextlib.contextmanager
 def opened(path: Path, encoding: str = "utf-8") -> Iterator[TextIO]:
-    """Open a text file for writing that takes the place of `path` once the body has ended without an error."""
+    """Open a text file for writing that replaces `path` once the body has ended without an error."""
     with replacing(path) as draft, open(draft, "w", encoding=encoding, newline="") as file:
         yield file
 
 
 def write(path: Path, content: str | bytes, durable: bool = False) -> bool:
-    """Write a file, a text as UTF-8, unless it holds just that already; return whether anything was written.
+    """Write a file, text as UTF-8, unless it already holds exactly that; return whether anything was written.
 
-    A durable one is written in any case: it may be large, and what is there may not have reached the disk.
+    A durable file is always written: it may be large, and what is there may not have reached the disk.
     """
     data = content.encode() if isinstance(content, str) else content
     with contextlib.suppress(OSError):

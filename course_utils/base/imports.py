@@ -1,8 +1,8 @@
 """Which modules of the course a piece of code depends on, read from its imports without running anything.
 
-A module depends on what it imports, wherever the import is, and on each `__init__.py` above that which holds more than a docstring.
-It does not depend on what else is in those folders. So a notebook is stale, and a verdict outdated, when something that it runs has
-changed, and not when anything has.
+A module depends on what it imports, wherever the import is, and on each `__init__.py` above these modules that holds more than a docstring,
+but not on anything else in those folders. A notebook is therefore stale, and a verdict outdated, only when something that it runs has
+changed.
 """
 
 import ast
@@ -22,7 +22,7 @@ def closure(root: Path, files: Iterable[Path]) -> set[Path]:
 
     Args:
         root: the folder that holds the course's packages.
-        files: modules of them.
+        files: modules in them.
     """
     seen, waiting = set(), set(files)
     while waiting:
@@ -35,12 +35,12 @@ def closure(root: Path, files: Iterable[Path]) -> set[Path]:
 
 @lru_cache(maxsize=4096)
 def _imported_by(root, path, *written):
-    """Return what a module imports itself; when it was written, and how large it is, tell whether it is still the same."""
+    """Return what a module itself imports; `written`, its time of writing and its size, tells whether it is still the same."""
     return frozenset(imported(root, path.read_text(encoding="utf-8"), path.parent.relative_to(root).parts))
 
 
 def imported(root: Path, code: str, package: tuple[str, ...] = ()) -> set[Path]:
-    """Return the files of the package that a piece of code imports itself; code that is not Python imports none.
+    """Return the files of the course that a piece of code itself imports; code that is not Python imports none.
 
     Args:
         root: the folder that holds the package.
@@ -57,7 +57,7 @@ def source_module(node: ast.ImportFrom, package: tuple[str, ...]) -> str:
 
 
 def module_file(root: Path, dotted: str) -> Path | None:
-    """Return the file of a module, or the `__init__.py` of a package; None where there is neither."""
+    """Return the file of a module, or the `__init__.py` of a package; None if there is neither."""
     *folders, name = dotted.split(".")
     candidates = root.joinpath(*folders, f"{name}.py"), root.joinpath(*folders, name, "__init__.py")
     return next((path for path in candidates if path.is_file()), None)
@@ -65,10 +65,10 @@ def module_file(root: Path, dotted: str) -> Path | None:
 
 @lru_cache(maxsize=1024)
 def _imported_names(code, package):
-    """Return the dotted names that code imports from the package; of `from a import b` both a and a.b, as b may be a module."""
+    """Return the dotted names that code imports from the package; for `from a import b` both a and a.b, as b may be a module."""
     try:
         tree = ast.parse(code)
-    except SyntaxError:  # whoever runs the code will say so better
+    except SyntaxError:  # running the code will report it better
         return ()
     names = set()
     for node in ast.walk(tree):
@@ -81,7 +81,7 @@ def _imported_names(code, package):
 
 
 def _module_files(root, names):
-    """Yield for each name the module's file, and the `__init__.py` of each folder above it that runs something."""
+    """Yield the module's file for each name, and the `__init__.py` of each folder above it that runs something."""
     for name in names:
         for above in accumulate(name.split("."), "{}.{}".format):
             path = module_file(root, above)
@@ -91,7 +91,7 @@ def _module_files(root, names):
 
 @lru_cache(maxsize=1024)
 def runs_something(code: str) -> bool:
-    """Return whether a module holds more than a docstring; one that is no Python counts as if it did."""
+    """Return whether a module holds more than a docstring; one that is not Python counts as if it did."""
     try:
         statements = ast.parse(code).body
     except SyntaxError:

@@ -13,7 +13,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.words import did_you_mean
 
 FOLDERS = ("notebooks", "solutions", "exercises")  # that hold a notebook for each lesson
-ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab calls a tab by its file alone
+ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab's tabs show only the file's name
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what lessons are called
 PUBLISHED = Path(__file__).resolve().parents[1] / "published"  # the course's folder in a wheel, without the code
@@ -58,9 +58,9 @@ def name_of(path: str | Path) -> str:
 
 
 def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> list[str]:
-    """Return those of the known lessons, numbers or names, that somebody wants, each once, in the order of the known.
+    """Return the known lessons that are wanted, by number or name, each once, in the order of `known`.
 
-    Of several with one number, such as a lesson and a copy of it, the first is meant unless the name says otherwise. Raises `CourseError` for a lesson that is not known. `having` says what the known ones have, such as " with exercises".
+    Of several with the same number, such as a lesson and a copy of it, the first counts unless the name says otherwise. Raises `CourseError` for an unknown lesson. `having` says what the known ones have, such as " with exercises".
     """
     known, found = list(known), set()
     for text in wanted:
@@ -76,7 +76,7 @@ def chosen(wanted: Iterable[str], known: Iterable[str], having: str = "") -> lis
 
 
 def clone_folder() -> Path:
-    """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError`."""
+    """Return the clone of the course around the current folder, for what only a clone has: sources, tests. Raises `CourseError` outside one."""
     here = current_folder()
     if found := _nearest_folder(here, is_clone):
         return found
@@ -90,7 +90,7 @@ def clone_folder() -> Path:
 def workspace_folder() -> Path:
     """Return the folder that my_course is or will be in: the clone around here, else the folder of earlier copies, else the current one.
 
-    Raises `CourseError` where there is no course to copy, and where a folder of that name holds other things.
+    Raises `CourseError` if there is no course to copy or if a folder of that name holds other things.
     """
     here = current_folder()
     if found := _nearest_folder(here, is_clone, _holds_copies):
@@ -107,17 +107,17 @@ def workspace_folder() -> Path:
 
 
 def course_folder() -> Path:
-    """Return the folder that the built notebooks lie in: the clone around here, else the installed course. Raises `CourseError`."""
+    """Return the folder of the built notebooks: the clone around here, else the installed course. Raises `CourseError` without either."""
     return _nearest_folder(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
 
 
 def course_of(workspace: Path) -> Path:
-    """Return the folder of the built notebooks for whoever has copies in `workspace`. A clone has its own."""
+    """Return the folder of the built notebooks that the copies in `workspace` come from; a clone has its own."""
     return workspace if is_clone(workspace) or not PUBLISHED.is_dir() else PUBLISHED
 
 
 def is_clone(folder: Path) -> bool:
-    """Return whether a folder is a clone of the course, and not what a wheel holds of it, or another project that has notebooks."""
+    """Return whether a folder is a clone of the course, not the part of it in a wheel or another project with notebooks."""
     project = folder / "pyproject.toml"
     if folder == PUBLISHED or not (project.is_file() and (folder / "notebooks").is_dir()):
         return False
@@ -125,7 +125,7 @@ def is_clone(folder: Path) -> bool:
 
 
 def remedy(course: Path, in_clone: str) -> str:
-    """Return the command that brings a damaged file of the course back: one for a clone, another for an installed wheel."""
+    """Return the command that restores a damaged file of the course: `in_clone` in a clone, a new installation for a wheel."""
     if course != PUBLISHED:
         return in_clone
     wheel = f"{DISTRIBUTION.replace('-', '_')}-{version(DISTRIBUTION)}-py3-none-any.whl"
@@ -133,7 +133,7 @@ def remedy(course: Path, in_clone: str) -> str:
 
 
 def current_folder() -> Path:
-    """Return the current folder. Raises `CourseError` where it is gone."""
+    """Return the current folder. Raises `CourseError` if it is gone."""
     try:
         return Path.cwd()
     except OSError:
@@ -141,7 +141,7 @@ def current_folder() -> Path:
 
 
 def _nearest_folder(here, *kinds):
-    """Return the nearest folder of the first of these kinds that is `here` or above it, None where there is none."""
+    """Return the nearest folder, `here` or above it, of the first of these kinds that is found; None if there is none."""
     around = (here, *here.parents)
     return next((folder for is_it in kinds for folder in filter(is_it, around)), None)
 
@@ -157,7 +157,7 @@ def _holds_work(folder):
 def learners_folder() -> Path:
     """Return the folder that keeps a learner's progress: named by COURSE_HOME, else the course around here, else the current one.
 
-    The course comes first, or what holds my_course, so that notebooks share one progress wherever they lie.
+    The course, or the folder of my_course, comes first, so that notebooks share one progress wherever they are.
     """
     if named := os.environ.get("COURSE_HOME"):
         return Path(named)

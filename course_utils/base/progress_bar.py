@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 SECONDS = 10  # at least, between two lines
-PATIENCE = 2  # seconds that a cell of a notebook computes before it shows a bar
-_cell = {"number": None, "began": 0.0}  # of a notebook: the one that has asked for a bar last, and when it did so first
+PATIENCE = 2  # seconds that a notebook's cell computes before it shows a bar
+_cell = {"number": None, "began": 0.0}  # of a notebook: the last one that asked for a bar, and when it first did
 
 
 def _notebook_shell():
@@ -19,9 +19,9 @@ def _notebook_shell():
 
 
 def with_bar(steps: Iterable) -> Iterable:
-    """Return the steps of a training, which show a bar as they are taken once a notebook's cell has computed for two seconds.
+    """Return the steps of a training run, which show a bar once a notebook's cell has computed for two seconds.
 
-    The bar goes when the training ends. Outside a notebook there is none, nor where the environment sets TQDM_DISABLE.
+    The bar disappears when training ends. There is none outside a notebook or if the environment sets TQDM_DISABLE.
     """
     shell = _notebook_shell()
     if shell is None:
@@ -37,11 +37,11 @@ def with_bar(steps: Iterable) -> Iterable:
 
 @contextmanager
 def shown_while_waiting(line: str) -> Iterator[None]:
-    """Show a line below a notebook's cell while the body runs, once it has run for two seconds. Where there is no bar, there is no line."""
+    """Show a line below a notebook's cell while the body runs, once it has run for two seconds; none where `with_bar` shows no bar."""
     if _notebook_shell() is None or os.environ.get("TQDM_DISABLE"):
         yield
         return
-    written, stdout = threading.Event(), sys.stdout  # the one of now, as the body may redirect it
+    written, stdout = threading.Event(), sys.stdout  # the present one, as the body may redirect it
 
     def write():
         written.set()
@@ -61,10 +61,10 @@ def shown_while_waiting(line: str) -> Iterator[None]:
 
 @contextmanager
 def shown_steps(done: str, unit: str, total: int) -> Iterator[Callable[[], object]]:
-    """Give a function to call after each step of some work.
+    """Yield a function to call after each step of some work.
 
     Args:
-        done: what has been done in a step, such as "Graded".
+        done: what a step has done, such as "Graded".
         unit: what is counted, in the plural, such as "files".
         total: how many steps there are.
     """

@@ -3,7 +3,7 @@
 import re
 
 LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters but for tab and newline, halves of surrogate pairs, what turns the direction of writing, no characters.
+# Control characters except tab and newline, halves of surrogate pairs, marks that change the writing direction, non-characters.
 UNSAFE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 
 
@@ -18,5 +18,5 @@ def one_line(text: str) -> str:
 
 
 def cut(text: str, at_most: int) -> str:
-    """Return the text, or its beginning and "…" where it is longer."""
+    """Return the text, or its beginning and "…" if it is longer."""
     return text if len(text) <= at_most else text[: at_most - 1] + "…"

@@ -1,6 +1,6 @@
-"""Completes a Python that was not set up for the course and imports it from its own folder, as VS Code may choose one.
+"""Completes a Python, such as VS Code may choose, that was not set up for the course but imports it from the course's folder.
 
-A notebook's first cell calls `complete`, before anything else of the course is imported: so this needs the standard library alone.
+A notebook's first cell calls `complete` before anything else of the course is imported, so this uses only the standard library.
 """
 
 from __future__ import annotations  # so that an older Python gets a sentence, not a SyntaxError
@@ -13,13 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2]
-IMPORTED_AS = {"scikit-learn": "sklearn"}  # a distribution whose module is called otherwise
+IMPORTED_AS = {"scikit-learn": "sklearn"}  # a distribution whose module has a different name
 
 
 def complete(folder: Path = FOLDER) -> None:
-    """Install what the course needs and this Python lacks; where that is not possible, end the cell with a sentence on what to do.
+    """Install what the course needs and this Python lacks; if that is not possible, end the cell with a sentence on what to do.
 
-    Nothing is installed where the course has an environment of its own, which the notebook can use as well.
+    Nothing is installed if the course has its own environment, which the notebook can use instead.
     """
     lacking = missing(folder)
     if not lacking:
@@ -37,7 +37,7 @@ def complete(folder: Path = FOLDER) -> None:
 
 
 def missing(folder: Path = FOLDER) -> list[str]:
-    """Return the modules that pyproject.toml wants on every Python and that this one lacks."""
+    """Return the modules that pyproject.toml requires on every Python but this one lacks."""
     text = (folder / "pyproject.toml").read_text(encoding="utf-8")
     wanted = re.search(r"^dependencies = \[$(.*?)^\]$", text, re.MULTILINE | re.DOTALL)
     names = re.findall(r'^ *"([\w-]+)[^";]*",?$', wanted[1], re.MULTILINE) if wanted else []

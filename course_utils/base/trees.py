@@ -1,4 +1,4 @@
-"""The one walker over nested values: dicts, lists and tuples, to any depth, of anything else, the leaves.
+"""The only walker over nested values: dicts, lists and tuples, to any depth; anything else is a leaf.
 
 Here: applying a function to all leaves, listing them with the paths to them, comparing two trees leaf by leaf. Not here: which leaves are allowed
 (`checks.running.contract`), or how close two numbers must be (`checks.compare`).
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def map_leaves(function: Callable, tree):
-    """Return the tree with function(leaf) in place of each leaf; the keys of dicts stay."""
+    """Return the tree with each leaf replaced by function(leaf); the keys of dicts stay."""
     if isinstance(tree, dict):
         return {key: map_leaves(function, branch) for key, branch in tree.items()}
     if isinstance(tree, (list, tuple)):
@@ -19,12 +19,12 @@ def map_leaves(function: Callable, tree):
 
 
 def map_tensors(function: Callable[[Tensor], Tensor], tree):
-    """Return the tree with function(tensor) in place of each tensor."""
+    """Return the tree with each tensor replaced by function(tensor)."""
     return map_leaves(lambda leaf: function(leaf) if isinstance(leaf, Tensor) else leaf, tree)
 
 
 def leaves(tree, deepest: int | None = None) -> Iterator:
-    """Give the leaves, from left to right. Raises `ValueError` where they lie deeper than `deepest` containers."""
+    """Yield the leaves, from left to right. Raises `ValueError` if one is inside more than `deepest` containers."""
     if not isinstance(tree, (dict, list, tuple)):
         yield tree
     elif deepest == 0:
@@ -35,12 +35,12 @@ def leaves(tree, deepest: int | None = None) -> Iterator:
 
 
 def tensors(tree, deepest: int | None = None) -> list[Tensor]:
-    """Return the tensors among the leaves; `deepest` and what is raised are as in `leaves`."""
+    """Return the tensors among the leaves; `deepest` and exceptions are as in `leaves`."""
     return [leaf for leaf in leaves(tree, deepest) if isinstance(leaf, Tensor)]
 
 
 def paths(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
-    """Give (path, leaf) for each leaf, from left to right: the path holds the keys and positions that lead to it."""
+    """Yield (path, leaf) for each leaf, from left to right: the path holds the keys and positions that lead to it."""
     if not isinstance(tree, (dict, list, tuple)):
         yield path, tree
     else:
@@ -49,7 +49,7 @@ def paths(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
 
 
 def parts(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
-    """Give (path, part) as `paths` does, but a container without a tensor whole."""
+    """Yield (path, part) as `paths` does, but keep a container without tensors whole."""
     if not tensors(tree) or isinstance(tree, Tensor):
         yield path, tree
     else:
@@ -58,14 +58,14 @@ def parts(tree, path: tuple = ()) -> Iterator[tuple[tuple, object]]:
 
 
 def at(tree, path: tuple):
-    """Return what is at the end of a path. Raises `KeyError`, `IndexError` or `TypeError` where there is nothing."""
+    """Return what is at the end of a path. Raises `KeyError`, `IndexError` or `TypeError` if there is nothing."""
     for step in path:
         tree = tree[step]
     return tree
 
 
 def path_text(names, path: tuple) -> str:
-    """Return a path as one writes it in Python, its first step by its name: `weights['out']`, `memories[1]`."""
+    """Return a path as written in Python, its first step by its name: `weights['out']`, `memories[1]`."""
     return names[path[0]] + "".join(f"[{step!r}]" for step in path[1:])
 
 

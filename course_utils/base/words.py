@@ -1,4 +1,4 @@
-"""What messages are put together from: a number with its noun, what somebody perhaps meant by a name that is not known."""
+"""Parts of messages: a number with its noun, names as a list, what somebody may have meant by an unknown name."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,14 +12,14 @@ def count(n: float, noun: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as one lists them: "a", "a and b", "a, b and c"."""
+    """Return names as a list in a sentence: "a", "a and b", "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like this one, or begins most like it, or has it as a word, as a question in brackets; "" for none.
+    """Return the known name most like this one, or with the most similar beginning, or with it as a word, as a question in brackets; else "".
 
-    A name that differs in nothing but a number is not like this one: 3 is as far from 9 as 5 is.
+    A name that differs only in a number does not count as similar: 3 is as far from 9 as 5 is.
     """
     known = [other for other in known if _letters(other) != _letters(name) or _numbers(other) == _numbers(name)]
     close = get_close_matches(name, known, 1)

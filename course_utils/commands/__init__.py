@@ -1,8 +1,8 @@
-"""The command line, `course`: each file in this folder is a command, its arguments and its work together.
+"""The command line, `course`: each file in this folder is one command, with its arguments and its work.
 
-A command has `WORDS`, which its help begins with, `add_arguments(parser)` and `run(options)`, which returns the exit code. What several
-of them need is in files whose names begin with an underscore. Here: finding them, reading arguments, and saying in one
-sentence what is wrong. Exit codes: 0 all well, 1 problems found, 2 it was not done, 130 stopped by Ctrl-C.
+A command has `WORDS`, which its help begins with, `add_arguments(parser)` and `run(options)`, which returns the exit code. Code that
+several of them share is in files whose names begin with an underscore. Here: finding the commands, reading arguments, and saying in
+one sentence what is wrong. Exit codes: 0 success, 1 problems found, 2 not done, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations  # so that an older Python gets a sentence, not a traceback
@@ -25,7 +25,7 @@ from course_utils.base.sanitise import clean, cut
 from course_utils.base.words import did_you_mean
 
 AT_MOST = 2000  # characters of a sentence
-GROUPS = {  # as the help lists them; commands named nowhere here come last, for authors
+GROUPS = {  # as the help lists them; commands not named here come last, for authors
     "To learn": ("lab", "update", "progress", "submit", "doctor", "data"),
     "To translate": ("translate", "train", "evaluate"),
     "To teach a class": ("release", "grade", "mistakes", "term", "export", "site"),
@@ -78,12 +78,12 @@ def _run(arguments):
         raise CourseError(
             f"`{command.prog}` does not know {' '.join(unknown)}{meant}: `{command.prog} --help` shows how it is used."
         )
-    current_folder()  # must be there: PyTorch, where a command imports it, ends the program otherwise
+    current_folder()  # must exist: otherwise PyTorch ends the program when a command imports it
     return options.command(options)
 
 
 def _must_be_known(word):
-    """Raise `CourseError` where the first word is neither an option nor a command."""
+    """Raise `CourseError` if the first word is neither an option nor a command."""
     names = _names()
     if word.startswith("-") or word in names:
         return
@@ -119,7 +119,7 @@ def _sentence(error):
 
 
 def _which_python(lacking):
-    """Return the sentence on a Python without packages that the course needs, as a notebook's set-up cell says it."""
+    """Return a sentence for a Python that lacks packages the course needs, like the one of a notebook's set-up cell."""
     own = set_up.FOLDER / ".venv"
     python = own / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     remedy = (
@@ -136,7 +136,7 @@ def _file_meant(path):
 
 
 def make_parser() -> Parser:
-    """Return the parser of all commands; its options hold the chosen one's `run` as `command`."""
+    """Return the parser of all commands; parsed options hold the chosen command's `run` as `command`."""
     modules = {name: import_module(f"{__name__}.{name}") for name in _names()}
     parser = Parser(
         prog="course",

@@ -1,4 +1,4 @@
-"""What several commands read from the command line, and how they spell what they print. No command is here."""
+"""Arguments that several commands share, and how they print paths, threads and problems. No command is here."""
 
 import argparse
 import math
@@ -12,7 +12,7 @@ from course_utils.base.words import count
 
 
 def at_least(least: float, kind: type) -> Callable[[str], float]:
-    """Return what reads a number of a kind, int or float, of at least `least`."""
+    """Return a function that reads an int or a float, as `kind` says, of at least `least`."""
 
     def read(text):
         try:
@@ -39,7 +39,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
-    """Add what decides on a translation: --model, --width, --alpha."""
+    """Add what determines a translation: --model, --width, --alpha."""
     shipped = sorted(path.parent.name for path in PRETRAINED.glob("*/subwords.json"))
     words = f"a run's folder, or a model of the course: {', '.join(shipped)}; transformer-en-de if left out"
     parser.add_argument("--model", metavar="NAME", help=words)
@@ -49,7 +49,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def add_handing_out(parser: argparse.ArgumentParser) -> None:
-    """Add --settings and --force, for what is written for a class."""
+    """Add --settings and --force, for writing files for a class."""
     words = "the class's points and late rule, one small TOML file; the tasks' own points if left out"
     parser.add_argument("--settings", metavar="FILE", type=Path, help=words)
     parser.add_argument("--force", action="store_true", help="also over files that hold something else")
@@ -63,17 +63,17 @@ def report(problems: list[str]) -> int:
 
 
 def quoted(path: Path) -> str:
-    """Spell a path as a command line takes it, on Windows too."""
+    """Return a path as a command line takes it, even on Windows."""
     return shlex.quote(path.as_posix())
 
 
 def threads() -> str:
-    """Say how many threads of the CPU PyTorch uses."""
+    """Return how many CPU threads PyTorch uses, in words."""
     import torch
 
     return count(torch.get_num_threads(), "thread")
 
 
 def how_to_resume(run: Path) -> str:
-    """Name the command that goes on with a run."""
+    """Name the command that resumes a run."""
     return f"`course train --resume {quoted(run)}` goes on"

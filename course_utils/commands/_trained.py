@@ -1,4 +1,4 @@
-"""Trained models by the names people give them, and the lines that they are to translate. No command is here."""
+"""Finds trained models by name and reads the lines that they translate. No command is here."""
 
 import contextlib
 import itertools
@@ -34,7 +34,7 @@ def load(options) -> tuple:
 
 
 def model_folder(name: str | None) -> Path:
-    """Return the folder of a model of the course, or of a run; without a name that of DEFAULT_MODEL."""
+    """Return the folder of a model of the course or of a run; without a name, the folder of DEFAULT_MODEL."""
     shipped = serialization.pretrained_names()
     if (name or DEFAULT_MODEL) in shipped:
         return serialization.PRETRAINED / (name or DEFAULT_MODEL)
@@ -57,7 +57,7 @@ def model_folder(name: str | None) -> Path:
 
 
 def lines(name: str | None) -> Iterator[str]:
-    """Give the lines of a file or of standard input, words separated by single spaces."""
+    """Yield the lines of a file or of standard input, words separated by single spaces."""
     if name and " " in name and not Path(name).exists():
         raise CourseError(
             f'{name!r} is not a file: to translate a sentence, pipe it, as in echo "{name}" | course translate'

@@ -11,7 +11,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Fetch the files that are wanted and say where each lies. Raises `CourseError` for a name that is not known."""
+    """Fetch the files that are wanted and say where each is. Raises `CourseError` for an unknown name."""
     from course_utils.base.errors import CourseError
     from course_utils.base.words import did_you_mean
     from course_utils.data import download

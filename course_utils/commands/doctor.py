@@ -1,4 +1,4 @@
-"""`course doctor`: says in one table whether this environment can run the course, and what to do where it can't.
+"""`course doctor`: says in one table whether this environment can run the course, and what to do if it can't.
 
 Nothing here uses the network or changes anything. In a notebook `from course_utils import doctor` gives the same table.
 """
@@ -31,7 +31,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Print the table; 1 if something in it is to be done."""
+    """Print the table; 1 if anything in it is still to do."""
     report = doctor()
     print(report)
     return 0 if all(row.ok for row in report.rows) else 1
@@ -39,7 +39,7 @@ def run(options) -> int:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; `advice` is empty where there is nothing to do."""
+    """One line of the table; `advice` is empty if there is nothing to do or note."""
 
     name: str
     value: str
@@ -151,7 +151,7 @@ def _data():
 
 
 def _files(name, folder, data_set, stand_in):
-    """Return the row on a data set: whether it is there, and what stands in for it until then."""
+    """Return the row for a data set: whether it is there, and what stands in for it until then."""
     from course_utils.data import download
 
     mirror = download.named_mirror()

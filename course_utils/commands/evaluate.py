@@ -1,6 +1,6 @@
-"""`course evaluate`: BLEU and chrF of whole splits, and how far translations and attention are from a truth that is known.
+"""`course evaluate`: BLEU and chrF of whole splits, and how far translations and attention are from a known truth.
 
-The scores themselves are `translation.scores`'. What is heavy, PyTorch first, is imported where it is used.
+The scores themselves are in `translation.scores`. Heavy packages such as PyTorch are imported where they are used.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Measure translations of whole splits: BLEU, chrF, and in the world, whose truth is known, what is exactly right."""
+    """Measure translations of whole splits: BLEU, chrF and, for the generated world, whose truth is known, what is exactly right."""
     from course_utils.commands._trained import load
     from course_utils.training.corpus import load_pairs
     from course_utils.translation.scores import bleu, chrf
@@ -64,7 +64,7 @@ def _evaluated(options, trained):
 
 
 def _timed(loaded, pairs, options):
-    """Translate the sources of pairs and say how long it took on what."""
+    """Translate the sources of pairs and print the time and the device."""
     import torch
 
     from course_utils.training.run_folder import describe_environment
@@ -97,7 +97,7 @@ def _compare_with_truth(loaded, pairs, translations, options):
     print(f"  exactly right: {100 * sentences:.1f} % of the sentences, {100 * words:.1f} % of the words")
     if loaded is None or options.hypotheses:
         return
-    # With the right translation given, as it is the one that the links are about.
+    # Given the reference translation, since the links are to its words.
     weights = [found.weights for found in align_pairs(*loaded[:2], pairs.sources, pairs.targets)]
     if weights[0] is not None:
         rate = alignment_error_rate(weights, pairs.alignments)

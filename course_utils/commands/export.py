@@ -19,7 +19,7 @@ def add_arguments(parser) -> None:
 
 
 def form(text: str) -> str:
-    """Read a form. Raises `CourseError` for any other, and says of Canvas and Moodle, which import a table alone, where that is."""
+    """Return a known form. Raises `CourseError` for others; for Canvas and Moodle, which only import a table, it says where that is."""
     if text in ("canvas", "moodle"):
         raise CourseError(
             f"{text.title()} needs no export: `course grade` writes {text}.csv into its folder of results, as in "
@@ -33,7 +33,7 @@ def form(text: str) -> str:
 
 
 def run(options) -> int:
-    """Write the course in that form, and say how to go on with it."""
+    """Write the course in the chosen form and say what to do next."""
     root = course_folder()
     from course_utils.grading.ingest.class_settings import read_settings
 

@@ -10,7 +10,7 @@ WRITTEN = ("class.html", "grades.csv", "feedback/")
 
 
 def add_arguments(parser) -> None:
-    """Add submissions and results, and what decides on points, inputs and where the work is done."""
+    """Add submissions and results, and the options for points, inputs and where the work is done."""
     parser.add_argument("submissions", metavar="SUBMISSIONS", type=Path, help="notebooks, or a folder for each student")
     parser.add_argument(
         "--out", metavar="RESULTS", type=Path, required=True, help="the folder of results, made or gone on with"
@@ -49,8 +49,8 @@ def seed(text: str) -> int:
 
 
 def run(options) -> int:
-    """Grade, and say what came of it; 1 if a file could not be graded."""
-    # A sign of life at once: what is imported next takes seconds.
+    """Grade and print a summary; 1 if a file could not be graded."""
+    # A sign of life at once: the next imports take seconds.
     print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack
 

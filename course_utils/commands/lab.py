@@ -1,4 +1,4 @@
-"""`course lab`: opens JupyterLab on the learner's own copy of a lesson, with this environment's kernel. Makes copies that are missing."""
+"""`course lab`: opens JupyterLab on the learner's own copy of a lesson, with this environment's kernel. Makes missing copies."""
 
 import argparse
 import os
@@ -57,10 +57,10 @@ def run(options) -> int:
     if options.port and _is_taken(options.port):
         print(f"Port {options.port} is taken, so JupyterLab takes the next one that is free.")
     os.chdir(root / OWN)
-    # `course` is found in JupyterLab's terminal and after ! in a cell
+    # so that `course` is found in JupyterLab's terminal and after ! in a cell
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"  # this environment's kernel before one in the home folder
-    os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel; one of the reader's own is kept
+    os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))  # run by each kernel, unless the reader has set one
     arguments = [
         f"--ServerApp.root_dir={root / OWN}",
         f"--ServerApp.port={options.port or 8888}",
@@ -68,15 +68,15 @@ def run(options) -> int:
         f"--LabApp.workspaces_dir={root / '.course' / 'tabs'}",  # apart from those of other projects
         f"--LabApp.app_settings_dir={SETTINGS}",  # no question about news or the kernel, room for file names
         f"--LabApp.extra_labextensions_path={SETTINGS / 'extensions'}",  # pictures in the dark, names for sliders
-        "--LabApp.extension_manager=readonly",  # the other one asks the network
+        "--LabApp.extension_manager=readonly",  # the default one uses the network
         "--ServerApp.log_level=ERROR",
         "--LabApp.log_level=ERROR",
         "--ServerApp.answer_yes=True",  # one Ctrl-C ends it
     ]
-    import zmq  # JupyterLab brings it
+    import zmq  # comes with JupyterLab
 
     if zmq.has("curve"):
-        arguments.append("--KernelManager.transport_encryption=auto")  # without it, each kernel warns that it has none
+        arguments.append("--KernelManager.transport_encryption=auto")  # otherwise each kernel warns that it has none
     if not alone:
         arguments.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -94,10 +94,10 @@ def _is_taken(port):
 
 
 def _running(folder):
-    """Return what is known of a JupyterLab that shows a folder and answers; None where there is none."""
+    """Return what is known about a running JupyterLab that shows a folder and responds; None if there is none."""
     from jupyter_server.serverapp import list_running_servers
 
-    direct = build_opener(ProxyHandler({}))  # this computer is behind no proxy of its own
+    direct = build_opener(ProxyHandler({}))  # no proxy is needed to reach this computer
     for server in list_running_servers():
         if server["root_dir"] != str(folder):
             continue
@@ -110,7 +110,7 @@ def _running(folder):
 
 
 def _complete():
-    """Install JupyterLab where the course was installed without it, as on Colab; a clone is told what to run."""
+    """Install JupyterLab if the course was installed without it, as on Colab; in a clone, raise `CourseError` instead."""
     if find_spec("jupyterlab") is None and not IN_CLONE:
         print("JupyterLab is not there yet. It is being installed, which takes a minute or two.", flush=True)
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", f"{DISTRIBUTION}[lab]"])
@@ -119,12 +119,12 @@ def _complete():
 
 
 def _notebook(root, lesson):
-    """Return the learner's copy of a lesson such as 02, as a path in the folder of copies, once it can be read."""
+    """Return the learner's copy of a lesson such as 02, as a path in the folder of copies; it must be readable."""
     course = course_of(root)
     known = sorted({*sources_in(course, "notebooks"), *names_in(course, "notebooks")})
     (name,) = chosen([lesson], known)
     from course_utils.workspace import (
-        copies,  # reads the tasks, and PyTorch with them: a wrong name is refused before that
+        copies,  # imports the tasks and PyTorch: a wrong name is refused before that
     )
 
     copies.rename_old(root)
@@ -139,7 +139,7 @@ def _notebook(root, lesson):
 
 
 def _set_up_kernel():
-    """Write this environment's kernel into its own folder, so that no other environment's is taken."""
+    """Write this environment's kernel into its own folder, so that no other environment's is used."""
     if kernel_is_ours():
         return
     from ipykernel.kernelspec import install

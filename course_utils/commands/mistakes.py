@@ -11,7 +11,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Print what is said of each; 1 if one is of no use."""
+    """Print what a check says about each; 1 if one is of no use."""
     from course_utils.checks.catalogue import instructor_mistakes
     from course_utils.checks.instructor_mistakes import FILE, instructor_file
     from course_utils.checks.try_instructor_mistakes import try_out

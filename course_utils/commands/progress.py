@@ -12,7 +12,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Print the table, or where nothing is kept yet, say so."""
+    """Print the table, or say that there is no progress yet."""
     from course_utils.base.errors import CourseError
     from course_utils.base.paths import OWN, chosen, is_clone, learners_folder, workspace_folder
     from course_utils.checks.catalogue import by_lesson
@@ -25,7 +25,7 @@ def run(options) -> int:
     file = folder / state.FILE
     if not file.is_file():
         if not (folder / OWN).is_dir() and not is_clone(folder):
-            workspace_folder()  # which says so outside the course
+            workspace_folder()  # raises `CourseError` outside the course
             print(f"No progress is kept in {folder}: run this in the folder that holds {OWN}.")
         else:
             print("You have not checked an answer yet: your progress begins with your first check.")

@@ -20,7 +20,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write exercises to hand out, and say where they lie."""
+    """Write exercises to hand out and say where they are."""
     root = course_folder()
     from course_utils.authoring.notebook_builder import is_placeholder
     from course_utils.grading.handing_out.release import address_in, release

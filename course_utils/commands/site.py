@@ -22,10 +22,10 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write the pages, and say where they are."""
+    """Write the pages and say where they are."""
     root = course_folder()
     words = "With all lessons this takes about five minutes the first time. Later only what has changed is written."
-    print(f"Writing the web pages. {words}", flush=True)  # before what is imported next takes seconds
+    print(f"Writing the web pages. {words}", flush=True)  # before the next imports, which take seconds
     from course_utils.data.download import cache_folder
     from course_utils.site.build import build_site
 

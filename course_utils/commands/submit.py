@@ -21,7 +21,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write each lesson's file, and say what is in it and where it lies; 1 if one holds no answer and an earlier one stays."""
+    """Write each lesson's file and say what is in it and where it is; 1 if one has no answer and an earlier file stays."""
     if options.file and len(options.lessons) > 1:
         raise CourseError(
             f"--file names the notebook of one lesson, not of {len(options.lessons)}: hand them in one by one."

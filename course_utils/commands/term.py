@@ -15,7 +15,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Write the page and the table, and say where they lie."""
+    """Write the page and the table and say where they are."""
     from course_utils.grading.reports.term_summary import write_term
 
     page, table = write_term(options.results, options.out)

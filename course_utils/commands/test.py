@@ -1,4 +1,4 @@
-"""`course test`: runs the checks there are (`authoring/testing.py`)."""
+"""`course test`: runs the course's checks (`authoring/testing.py`)."""
 
 from datetime import date
 

@@ -1,6 +1,6 @@
 """`course train`: settings from the command line, a run's folder, and how it ended; training itself is in `training/`.
 
-What is heavy, PyTorch first, is imported where it is used, since every command's help comes through here.
+Heavy packages such as PyTorch are imported where they are used, since every command's help imports this file.
 """
 
 import argparse
@@ -23,7 +23,7 @@ also model.attention. Of the generated world: world.pairs, shortest, longest, or
 
 
 def add_arguments(parser) -> None:
-    """Add the kind of model, its data and preset, the run's folder, and what changes settings."""
+    """Add the kind of model, its data and preset, the run's folder, and the options that change settings."""
     parser.add_argument("kind", nargs="?", metavar="KIND", help="seq2seq, attention or transformer")
     parser.add_argument("--data", help="world (generated; needs no download) or multi30k; world if left out")
     parser.add_argument("--pair", help="languages of Multi30k, such as en-de (if left out), de-fr")
@@ -43,27 +43,27 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Train a model, or go on training it, and say where it lies; 130 if it was stopped before its end.
+    """Train a model, or resume its training, and say where it is; 130 if it was stopped before its end.
 
-    With several GPUs, or where more are asked for, in several processes, of which the first speaks.
+    With several GPUs, or if asked to, it uses several processes, of which only the first prints.
     """
     from course_utils.training import processes
 
     number = processes.how_many(options.processes, options.device, options.resume)
     if number == 1:
         return _train_here(options)
-    _settings(options)  # what is wrong with them is said without processes
+    _settings(options)  # wrong settings are reported before any process starts
     plain = argparse.Namespace(**{name: value for name, value in vars(options).items() if name != "command"})
     return processes.run_in(number, _train_here, plain)
 
 
 def _in_the_world(settings, resumed) -> bool:
-    """Return whether the sentences of a run are those of the generated world; a run that is resumed knows."""
+    """Return whether a run's sentences come from the generated world; for a resumed run, its settings say so."""
     if settings:
         return settings.data == "world"
     try:
         return json.loads((Path(resumed) / "settings.json").read_text(encoding="utf-8"))["data"] == "world"
-    except (OSError, ValueError, KeyError, TypeError):  # said when the run is opened
+    except (OSError, ValueError, KeyError, TypeError):  # reported when the run is opened
         return False
 
 
@@ -75,10 +75,10 @@ def _train_here(options) -> int:
     from course_utils.training.loop import train
     from course_utils.training.processes import STOPPED
 
-    first = rank() == 0  # of several processes, the one that speaks
+    first = rank() == 0  # of several processes, the one that prints
     settings = _settings(options)
     if options.threads or _in_the_world(settings, options.resume) and "OMP_NUM_THREADS" not in os.environ:
-        # The world's tensors are so small that more threads wait for each other.
+        # The world's tensors are so small that more threads would wait for one another.
         torch.set_num_threads(options.threads or 1)
     announcement = [_announcement(settings, options.device)] if first and settings else []
     run = Path(options.resume or options.run or (_free_folder(settings) if first else RUNS))
@@ -86,7 +86,7 @@ def _train_here(options) -> int:
         if first:
             print(*announcement, f"Run folder: {run.as_posix()}", sep="\n", flush=True)
         trainer = train(settings, run, device=options.device, resume=bool(options.resume))
-    except KeyboardInterrupt:  # a second one, in the middle of a step
+    except KeyboardInterrupt:  # a second Ctrl-C, in the middle of a step
         if first and (run / "settings.json").exists():
             print(f"{how_to_resume(run)}.")
         raise
@@ -129,7 +129,7 @@ def _settings(options):
 
 
 def _change(changes, text):
-    """Note what a NAME=VALUE says; a value is read as TOML, and as a string without quotes where it is none."""
+    """Add what a NAME=VALUE says; the value is read as TOML or, if it is not TOML, as a string without quotes."""
     name, equals, value = text.partition("=")
     table, dot, key = name.strip().partition(".")
     if not equals or not table:
@@ -153,7 +153,7 @@ def _value(text):
 
 
 def _refuse_settings(options):
-    """See to it that --resume comes without what the run has settled."""
+    """Raise `CourseError` if --resume comes with what the run has settled."""
     settled = ("kind", "data", "pair", "preset", "run", "seed", "epochs", "precision", "set")
     for name in settled:
         if getattr(options, name) not in (None, []):
@@ -162,7 +162,7 @@ def _refuse_settings(options):
 
 
 def _free_folder(settings):
-    """Make a folder in runs/ whose number is free; to make it is to take it, also when two runs begin at once."""
+    """Make a folder in runs/ with a free number; making it claims it, even if two runs begin at once."""
     name = f"{settings.kind}-{settings.data}" + (f"-{settings.pair}" if settings.data == "multi30k" else "")
     number = 1
     while True:
@@ -170,7 +170,7 @@ def _free_folder(settings):
         try:
             folder.mkdir(parents=True)
         except FileExistsError:
-            if not folder.exists():  # it is runs/ itself that is in the way
+            if not folder.exists():  # runs/ itself is in the way
                 raise
             number += 1
         else:

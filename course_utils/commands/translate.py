@@ -1,6 +1,6 @@
 """`course translate`: lines in, translated lines out, and below each, if asked, what attended to what.
 
-The translations themselves are `translation.translate`'s. What is heavy, PyTorch first, is imported where it is used.
+The translations themselves come from `translation.translate`. Heavy packages such as PyTorch are imported where they are used.
 """
 
 import itertools
@@ -14,12 +14,12 @@ from course_utils.base.sanitise import one_line
 from course_utils.commands._arguments import add_device, add_search
 
 WORDS = 'Translate lines of text with a trained model, as in: echo "Two dogs play in the snow." | course translate'
-CHUNK = 256  # lines translated together, so that a batch has lines of like length
+CHUNK = 256  # lines translated together, so that a batch has lines of similar length
 COLUMNS = 100  # of a terminal
 LONGEST_LABEL = 24
-WARNED = 3  # lines of a file that are warned of, each with its number; of the others, the numbers are named
-RANGES = 10  # of numbers, at most
-SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5 % of the attention on, and so on
+WARNED = 3  # lines of a file with warnings that are printed; of the others, only the numbers are
+RANGES = 10  # of line numbers, at most
+SHADES, FROM = " ░▒▓█", (0.05, 0.25, 0.5, 0.75)  # the first shade from 5% of the attention, and so on
 LEARNED = (
     "This model has learned from 29,000 captions of photographs: it translates captions well, and any other text badly. "
     "Each line is translated by itself: paste a text without line breaks inside its sentences."
@@ -49,7 +49,7 @@ def run(options) -> int:
     if (options.show or options.picture) and not _has_attention(model):
         raise CourseError("this model has no attention to draw: leave out --show and --picture, or name one that has")
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")  # as the input is, also where Windows writes to a file
+        sys.stdout.reconfigure(encoding="utf-8")  # like the input, even when Windows writes to a file
     search = {"width": options.width, "alpha": options.alpha}
     picture, lines = options.picture, lines_of(options.file)
     doubtful, refused = [], []  # the numbers of lines with warnings, and of lines that the model could not translate
@@ -91,7 +91,7 @@ def run(options) -> int:
 
 
 def _in_ranges(numbers):
-    """Return whole numbers in rising order as text: "4, 7-16 and 20 more"."""
+    """Return ascending whole numbers as text: "4, 7-16 and 20 more"."""
     ranges = []
     for number in numbers:
         if ranges and ranges[-1][1] == number - 1:
@@ -114,7 +114,7 @@ def _has_attention(model):
 
 
 def _translated(model, subwords, lines, together, search):
-    """Yield each line with its translation, or None where it has none, such as one that is too long, after saying why."""
+    """Yield each line with its translation; with None, after printing why, if it has none, such as a line that is too long."""
     from course_utils.translation.translate import translate
 
     first = 1
@@ -134,7 +134,7 @@ def _translated(model, subwords, lines, together, search):
 def draw(alignment, columns: int = COLUMNS) -> str:
     """Return an alignment as text: a row for each target word, a column two characters wide for each source word.
 
-    The source's words are on steps above their columns; a source too wide for `columns` goes on in a further block.
+    The source's words are on steps above their columns; a source too wide for `columns` continues in another block.
     """
     source, target = ([_cut(one_line(word)) for word in side] for side in alignment[:2])
     if alignment.weights is None:
@@ -161,7 +161,7 @@ def save_picture(alignment, file: str) -> None:
     """Write an alignment as an image, in the format that the file's name ends in."""
     import matplotlib
 
-    matplotlib.use("Agg")  # draws into files, and needs no screen
+    matplotlib.use("Agg")  # draws into files and needs no screen
     import matplotlib.pyplot as plt
 
     from course_utils.figures import plots

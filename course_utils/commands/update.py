@@ -14,7 +14,7 @@ def add_arguments(parser) -> None:
 
 
 def run(options) -> int:
-    """Update, and say for each copy what was done; 1 if one could not be updated."""
+    """Update the copies and say what was done to each; 1 if one could not be updated."""
     root = workspace_folder()
     from course_utils.workspace.updating import update
 

@@ -1,6 +1,6 @@
-"""What the notebook's kernel has run: finds the answer that is meant, and an edit of it that never took effect. Judges nothing.
+"""What the notebook's kernel has run: finds the answer that is meant and any edit to it that never took effect. Judges nothing.
 
-Outside a notebook nothing is known, and every function here says so by None.
+Outside a notebook it knows nothing, and most functions return None or "".
 """
 
 import linecache
@@ -22,7 +22,7 @@ except ImportError:
 
 @dataclass(frozen=True)
 class Ran:
-    """One run of a cell. `cell` tells the same cell again; None where the notebook's program does not say."""
+    """One run of a cell. `cell` is the cell's id; None if the notebook program does not give one."""
 
     cell: str | None
     source: str
@@ -32,7 +32,7 @@ _ran = []
 
 
 def record_cells() -> None:
-    """Take down from now on what the kernel runs; what it ran before is taken from its history."""
+    """Record what the kernel runs from now on; what it ran before comes from its history."""
     shell = get_ipython()
     if shell is None or getattr(shell, "_course_watches", False):
         return
@@ -50,19 +50,19 @@ def _record(info):
 
 
 def namespace() -> dict:
-    """Return the notebook's names; outside a notebook those of the program that runs."""
+    """Return the notebook's names or, outside a notebook, the running program's."""
     shell = get_ipython()
     return shell.user_ns if shell else vars(sys.modules["__main__"])
 
 
 def in_notebook() -> bool:
-    """Return whether a shell runs this that can show more than text."""
+    """Return whether this runs in IPython, which may show more than text."""
     return get_ipython() is not None
 
 
 @contextmanager
 def kernel_stays() -> Iterator[None]:
-    """Let `exit()` and `quit()`, which would end the kernel a moment after the cell, end what the body runs instead."""
+    """Make `exit()` and `quit()`, which would end the kernel just after the cell, end only what the body runs."""
     shell = get_ipython()
     if shell is None:
         yield
@@ -75,11 +75,11 @@ def kernel_stays() -> Iterator[None]:
     try:
         yield
     finally:
-        del shell.ask_exit  # the shell's own method is found again
+        del shell.ask_exit  # restores the shell's own method
 
 
 def newest(answer):
-    """Return a function that gives an answer's newest version: what its name means by then, where it means this answer now."""
+    """Return a function that gives an answer's newest version: what its name refers to at that time, if it refers to this answer now."""
     name = getattr(answer, "__name__", "")
     if namespace().get(name) is not answer:
         return lambda: answer
@@ -87,7 +87,7 @@ def newest(answer):
 
 
 def last_defined(names) -> str | None:
-    """Return which of some names of functions and classes a cell defined last."""
+    """Return which of these functions and classes a cell defined last; None for none."""
     found = re.compile(rf"^(?:def|class)\s+({'|'.join(map(re.escape, names))})\b", re.MULTILINE)
     for ran in reversed(_ran):
         if defined := found.findall(ran.source):
@@ -102,7 +102,7 @@ def cell_of(answer) -> str:
 
 
 def unused_edit(answer) -> str | None:
-    """Return the sentence to say where a cell that defines an answer was changed and run since, and the change did not take effect."""
+    """Return a warning if the cell that defines an answer has been changed and run since, but the change did not take effect; else None."""
     code = code_of(answer)
     if code is None:
         return None

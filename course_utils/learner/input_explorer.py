@@ -1,7 +1,7 @@
-"""Shows the input on which an answer failed as text to change, next to the expected and the received value.
+"""Shows the input on which an answer failed as editable text, next to the expected and the received value.
 
-ipywidgets alone, so it works in JupyterLab, Colab and VS Code. Keeps nothing: whatever is tried here is no attempt. How inputs are
-written and read is told in `tensor_text`.
+Uses only ipywidgets, so it works in JupyterLab, Colab and VS Code. Stores nothing: what is tried here does not count as an attempt.
+Inputs are written and read by `tensor_text`.
 """
 
 from dataclasses import replace
@@ -29,10 +29,10 @@ def can_explore(task, report) -> bool:
 
 
 class InputExplorer(ipywidgets.VBox):
-    """`fields` holds a text area for each argument by its name; `said` is the verdict shown now, `shown` the values with it."""
+    """`fields` holds a text area for each argument by its name; `message` is the verdict shown now, `shown` the values below it."""
 
     def __init__(self, task, answer, case):
-        """Begin with a case. `answer()` returns the function to call, so that a newer version is taken up."""
+        """Begin with a case. `answer()` returns the function to call, so that a newer version is used."""
         self.task, self.answer, self.case = task, answer, case
         named = [(trees.path_text(task.names, path), leaf) for path, leaf in trees.paths(case.args)]
         self.fields = {name: _field(name, to_text(leaf)) for name, leaf in named if leaf is not None}
@@ -58,12 +58,12 @@ class InputExplorer(ipywidgets.VBox):
         self.update()
 
     def put_back(self, button=None):
-        """Write the first input into all fields again."""
+        """Restore the first input in all fields."""
         for name, field in self.fields.items():
             field.value = self.first[name]
 
     def update(self, change=None):
-        """Compute anew for what is written now. What cannot be read changes nothing but the verdict."""
+        """Recompute for what the fields say now. Text that cannot be read changes only the verdict."""
         try:
             args = self.read()
             with warnings_stay_warnings():
@@ -72,13 +72,13 @@ class InputExplorer(ipywidgets.VBox):
             self._say(f"{problem} Until then you see what came before." if self.shown else str(problem))
             return
         self.shown = (right.value,) if received.status != "value" else (right.value, received.value)
-        if finding and finding.expected is not None:  # of a gradient, too
+        if finding and finding.expected is not None:  # may be a gradient
             self.shown = finding.expected, finding.received
         self.values.value = printable(side_by_side(*self.shown))
         self._say(f"✗ {finding.text}" if finding else RIGHT)
 
     def read(self):
-        """Return the arguments that are written in the fields. Raises CourseError with what is wrong with them."""
+        """Return the arguments written in the fields. Raises `CourseError`, which says what is wrong with them."""
 
         def value(path, leaf):
             name = trees.path_text(self.task.names, path)
@@ -94,7 +94,7 @@ class InputExplorer(ipywidgets.VBox):
         self.verdict.value = f'<div role="status">{with_code(self.message)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
-        """Return the widget, and beside it in words what it shows, for where there are no widgets."""
+        """Return the widget, along with its content as text for programs without widgets."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         inputs = [f"{name}:\n{field.value}" for name, field in self.fields.items()]

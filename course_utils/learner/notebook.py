@@ -22,7 +22,7 @@ from course_utils.learner import history, state
 from course_utils.learner.progress_table import progress_table
 from course_utils.learner.sandbox_warnings import sandbox_warnings
 
-history.record_cells()  # from the first import on
+history.record_cells()  # as of the first import
 
 
 class _LeftOut:
@@ -40,19 +40,19 @@ USES = {
     "predict": '`predict("02.cold", 0.5)`',
     "reveal": '`reveal("02.cold", value)`',
 }
-AS_STORED = 0  # the seed of the options' order in a notebook as it is built
+AS_STORED = 0  # the seed of the options' order in a notebook as built
 IN_YOUR_ORDER = "Each learner sees the options in an order of their own, and this is yours, which may differ from the one that the page showed: choose your letter here and run the cell again."
 
 
 @dataclass
 class Session:
-    """What has happened since this kernel started; no file keeps it."""
+    """What has happened since this kernel started; not stored in any file."""
 
     checked: str | None = None  # the task of the last check
-    tried: str | None = None  # the same without checks that found a stub: Run All of a fresh notebook tries nothing
-    took: dict = field(default_factory=dict)  # {task: (code of the answer checked last, seconds by the clock)}
-    failed: dict = field(default_factory=dict)  # {task: what can be played with}, the last one at the end
-    hinted: set = field(default_factory=set)  # the tasks of which a hint was shown
+    tried: str | None = None  # the same, ignoring checks that found a stub: Run All in a fresh notebook tries nothing
+    took: dict = field(default_factory=dict)  # {task: (code of the answer checked last, wall-clock seconds)}
+    failed: dict = field(default_factory=dict)  # {task: what `play` opens}, the latest at the end
+    hinted: set = field(default_factory=set)  # the tasks for which a hint was shown
     # {prediction: guess}: what a cell shows depends on its notebook, never on who runs it.
     guesses: dict = field(default_factory=dict)
 
@@ -74,10 +74,10 @@ class Message:
 
 
 class Code(Message):
-    """Code to show: Markdown in a notebook, which gives it the colours of its theme, and text elsewhere."""
+    """Code to show: Markdown in a notebook, for the colours of its theme; text elsewhere."""
 
     def _repr_html_(self):
-        return None  # a notebook would take it before Markdown
+        return None  # a notebook would prefer it to Markdown
 
     def _repr_markdown_(self):
         return f"```python\n{self.text}\n```"
@@ -94,7 +94,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
         seconds: how long all the check's calls of your function may take together.
         keep: False for a demonstration, which does not count in `progress`.
     """
-    history.record_cells()  # where the notebook's shell came later than the first import
+    history.record_cells()  # in case the notebook's shell started after the first import
     if more or unknown:
         return _wrong_use("check", task_id, answer, *more)
     if callable(task_id):  # check(softmax)
@@ -135,13 +135,13 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
     except KeyboardInterrupt:
         return _show(Message(f"The check of {task.id} was stopped before it had finished, so there is no result."))
     session.took[task.id] = code_of(answer), time.monotonic() - began
-    if answer is None:  # what a call gives whose function returns nothing
+    if answer is None:  # as from a call of a function that returns nothing
         report.remark = (
             f"check was given None. Hand over {'the class' if task.module else 'the function'} itself, without brackets behind its name: "
             f'`check("{task.id}", {task.answer_name})`.'
         )
     cell = history.cell_of(answer)
-    # A call that hands over something else than was asked for, such as an instance of the class, says nothing of the answer.
+    # A call with the wrong kind of answer, such as an instance of the class, says nothing about the answer itself.
     counts = report.state == "not attempted" or kind_of_answer(answer)[0] in task.answer_kinds
     counted = partial(_count_attempt, reached=report.state, cell=cell, borrowed=report.borrowed)
     entry = _change_entry(task.id, counted, keep and counts)
@@ -163,7 +163,7 @@ def check(task_id=None, answer=LEFT_OUT, *more, seed=None, seconds=10, keep=True
 
 
 def _waiting_line(task, answer, seconds):
-    """Return the line that is shown while a check waits; of an answer that was checked as it is, with how long that took."""
+    """Return the line shown during a long check; if the same answer was checked before, it says how long that took."""
     line = f"Still checking your answer. It is stopped after {seconds:g} seconds of computing."
     before, took = session.took.get(task.id, (None, 0))
     if before is not None and before == code_of(answer):
@@ -172,7 +172,7 @@ def _waiting_line(task, answer, seconds):
 
 
 def _change_entry(task_id, alter, keep):
-    """Alter what is kept of a task and return it; where it shall not be kept, alter and return a copy."""
+    """Alter the entry of a task and return it; if it is not to be kept, alter and return a copy."""
     if keep:
         return state.change(task_id, alter, _say)
     entry = dict(state.read(_say).get(task_id, {}))
@@ -181,7 +181,7 @@ def _change_entry(task_id, alter, keep):
 
 
 def _answer_to_another(task, answer):
-    """Return the other task of the lesson whose answer this is, where the notebook has one to this task, too; "" otherwise."""
+    """Return the id of another task of the lesson if this is its answer and the notebook has an answer to this task, too; else ""."""
     name, known = getattr(answer, "__name__", ""), history.namespace()
     others = {each.answer_name: each.id for each in catalogue.by_lesson()[task.id[:2]] if each.id != task.id}
     both_are_here = known.get(name) is answer and known.get(task.answer_name) not in (None, answer)
@@ -202,7 +202,7 @@ def _count_attempt(entry, reached, cell="", borrowed=()):
 
 
 def _check_question(question, answer, seed, keep):
-    """Show a question, and what is to be said of an answer."""
+    """Show a question, and the verdict on an answer to it."""
     from_the_page = seed is None and keep
     seed = state.seed(_say) if seed is None else seed
     if type(seed) is not int or abs(seed) >= 2**63:
@@ -231,7 +231,7 @@ def _check_question(question, answer, seed, keep):
 
 
 def _failed_below(task, answer):
-    """Return the sentence on an answer to another task of the lesson which this one calls, and whose last check failed; "" for none."""
+    """Return a sentence if this answer calls the learner's answer to another task of the lesson whose last check failed; else ""."""
     code = code_of(answer)
     called = {step.argval for step in get_instructions(code) if step.opname == "LOAD_GLOBAL"} if code else set()
     for other in catalogue.by_lesson()[task.id[:2]]:
@@ -256,7 +256,7 @@ def _next_step(task, entry):
 
 
 def _keep_failure(task, answer, report):
-    """Keep the input on which an answer failed for `play`, and let the report of a notebook mention it."""
+    """Keep the input on which an answer failed for `play`, and have the report in a notebook mention it."""
     session.failed.pop(task.id, None)
     if report.case is None or not history.in_notebook():
         return
@@ -264,7 +264,7 @@ def _keep_failure(task, answer, report):
 
     if can_explore(task, report):
         session.failed[task.id] = task, history.newest(answer), report.case
-        if history.namespace().setdefault("play", play) is play:  # also where a notebook does not import it
+        if history.namespace().setdefault("play", play) is play:  # even if it is not imported
             report.note += " `play()` lets you change this input and see what comes."
 
 
@@ -308,7 +308,7 @@ def hint(task_id=None, *more, keep=True, **unknown):
         return _show(task)
     if not isinstance(task, catalogue.Task):
         return _show(Message(f"{task.id} is a question and has no hints: each wrong answer says why it is wrong."))
-    # A cell with a hint that runs again after a restart shows the hint that it showed last.
+    # A hint cell that runs again after a restart shows the same hint as before.
     more = int(not keep or task.id in session.hinted or not state.read(_say).get(task.id, {}).get("hints"))
     session.hinted.add(task.id)
     entry = _change_entry(task.id, lambda e: e.update(hints=min(e.get("hints", 0) + more, len(task.hints))), keep)
@@ -330,12 +330,12 @@ def solution(task_id=None, *more, force=False, **unknown):
         text = f'Try {task.id} first: write an answer and run its check. Then this shows a solution; `solution("{task.id}", force=True)` shows it at once.'
         return _show(Message(text))
     source = catalogue.solutions()[task.id]
-    held_back = source.startswith("# ")  # a class that waits with its solutions has a sentence in their place
+    held_back = source.startswith("# ")  # a class that holds solutions back has a sentence instead of each
     return _show(Message(source.removeprefix("# ")) if held_back else Code(_without_docstring(source)))
 
 
 def _without_docstring(code):
-    """Return a solution without its docstring: the learner has it already, above an answer of their own."""
+    """Return a solution without its docstring, which the learner already has in their own answer."""
     definition, lines = ast.parse(code).body[-1], code.splitlines()
     if ast.get_docstring(definition):
         text = definition.body[0]
@@ -353,7 +353,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
     prediction = _prediction(prediction_id, "predict", (guess, *more), unknown)
     if isinstance(prediction, Message):
         return _show(prediction)
-    session.guesses.pop(prediction.id, None)  # whatever comes of this one, it takes the place of an earlier guess
+    session.guesses.pop(prediction.id, None)  # whatever becomes of this guess, an earlier one is dropped
     if guess is None or guess is ...:
         return _show(Message(f"{prediction.text} Replace the dots with {prediction.wanted()}, then run the next cell."))
     value = prediction.read(guess)
@@ -381,7 +381,7 @@ def reveal(prediction_id=None, value=None, *more, **unknown):
 
 
 def _prediction(prediction_id, use, given, unknown):
-    """Return the prediction of that id, or a Message that says what is wrong; `given` is all that came after the id."""
+    """Return the prediction with this id, or a Message that says what is wrong; `given` is everything passed after the id."""
     if len(given) > 1 or unknown or not isinstance(prediction_id, str):
         return _how_to_use(use, prediction_id, *given)
     try:
@@ -405,7 +405,7 @@ def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
     try:
         lessons = () if lesson is None else chosen([str(lesson)], catalogue.by_lesson())
     except CourseError as error:
-        sentence = str(error)  # which a command begins with its name
+        sentence = str(error)  # in lower case, as after `course:`
         return _show(Message(sentence[:1].upper() + sentence[1:]))
     try:
         _load_and_save(save, load)
@@ -415,7 +415,7 @@ def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
 
 
 def overall_progress(all, to_see_all, lessons=()):
-    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. `lessons` are shown alone, if there are any."""
+    """Return how far the learner is, as a Message; `to_see_all` is what to type to see every lesson. If `lessons` are given, only they are shown."""
     return Message(*progress_table(state.read(_say), all, to_see_all, lessons))
 
 
@@ -432,7 +432,7 @@ def _load_and_save(save, load):
 
 
 def _task(task_id, use):
-    """Return the task or question of that id, for None the one that is meant; or a Message that says what to write."""
+    """Return the task or question with this id (for None, the one that is meant) or a Message that says what to write."""
     if task_id is None:
         task_id = _id_defined_last() if use == "check" else session.tried
         if task_id is None:
@@ -446,7 +446,7 @@ def _task(task_id, use):
 
 
 def _which_task(use):
-    """Return the question which task is meant, with the first open one of the notebook's lesson if there is any."""
+    """Return a question that asks which task is meant and suggests the first open one of the notebook's lesson, if any."""
     defined = _id_defined_last() or ""
     saved = state.read(_say)
     left = (task.id for task in catalogue.by_lesson().get(defined[:2], ()) if not saved.get(task.id, {}).get("passed"))
@@ -456,7 +456,7 @@ def _which_task(use):
 
 
 def _ids_meant(task_id):
-    """Return the sentence for an id without its lesson, or with another lesson's number; "" where no task has such a name."""
+    """Return a sentence for an id that lacks its lesson or has the wrong one; "" if no task has this name."""
     name = task_id.strip().rpartition(".")[2]
     ids = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson]
     meant = [f'"{known}"' for known in ids if known[3:] == name]
@@ -466,7 +466,7 @@ def _ids_meant(task_id):
 
 
 def _id_defined_last():
-    """Return the id of the task whose answer a cell of the notebook defined last."""
+    """Return the id of the task whose answer a cell defined last; None if none did."""
     name = history.last_defined(
         [task.answer_name for of_lesson in catalogue.by_lesson().values() for task in of_lesson]
     )
@@ -474,7 +474,7 @@ def _id_defined_last():
 
 
 def _id_of_answer(name):
-    """Return the id of the task that a function or class of that name answers; of several, of the lesson checked last. None for none."""
+    """Return the id of the task that a function or class of this name answers, preferably in the lesson checked last; None if there is none."""
     found = [task.id for of_lesson in catalogue.by_lesson().values() for task in of_lesson if task.answer_name == name]
     here = [task_id for task_id in found if session.checked and task_id[:2] == session.checked[:2]]
     return next(iter(here or found), None)
@@ -485,7 +485,7 @@ def _wrong_use(use, *given):
 
 
 def _how_to_use(use, *given):
-    """Say how a function is called that was given too much; of a number with a decimal comma, how Python writes it."""
+    """Say how to call a function that got wrong arguments; for a number with a decimal comma, how Python writes it."""
     if len(given) == 3 and isinstance(given[0], str) and type(given[1]) is int and type(given[2]) is int:
         name, whole, decimals = given
         call = f'{use}("{name}", {{}})'.format

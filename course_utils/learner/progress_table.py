@@ -1,6 +1,6 @@
-"""The table of a learner's progress, and what comes next, as text and as HTML.
+"""The table of a learner's progress and what comes next, as text and as HTML.
 
-Not here: what `progress` is called with (`notebook.py`), and where progress is kept (`state.py`).
+Not here: the arguments of `progress` (`notebook.py`) and where progress is kept (`state.py`).
 """
 
 from collections.abc import Collection, Mapping
@@ -24,10 +24,10 @@ def progress_table(saved: Mapping, all: bool, to_see_all: str, lessons: Collecti
     """Return how far a learner is, as text and as HTML.
 
     Args:
-        saved: what is kept of each task and question, by its id, as `state.read` returns it.
-        all: whether every lesson is shown, also those not begun.
+        saved: the entry of each task and question, by its id, as `state.read` returns it.
+        all: whether every lesson is shown, including those not begun.
         to_see_all: what to type to see every lesson.
-        lessons: the numbers of those that are shown alone, if there are any.
+        lessons: the numbers of the only lessons to show, if any.
     """
     groups = {
         number: [_row(task, saved.get(task.id, {})) for task in catalogue.asked(number, questions=True)]
@@ -50,7 +50,7 @@ def _row(task, entry):
     reached = entry.get("state", "not attempted")
     attempts = entry.get("attempts", 0)
     is_task = isinstance(task, catalogue.Task)
-    if reached == "not attempted" and attempts:  # a question that is shown again has been answered once, not changed
+    if reached == "not attempted" and attempts:  # a question that is shown again was answered before, not changed
         reached = "changed since" if is_task else "failed"
     if entry.get("passed"):
         reached = PASSED_BEFORE.get(reached, "passed") if is_task else "passed"
@@ -74,7 +74,7 @@ def _not_passed(rows):
 
 
 def _next_of(groups, lessons):
-    """Say what has to be checked again in the lessons shown alone, and the first task or question that is left, else one that failed; "" for none."""
+    """Say what has to be checked again in the given lessons, and the first task or question left, else the first that fails now; "" for none."""
     rows = [row for number, rows in groups.items() if number in lessons for row in rows]
     left = _not_passed(rows) or [row for row in rows if row[3] not in ("passed", CHANGED_SINCE)]
     return _again(rows) + (_next_is(left[0]) if left else "")
@@ -86,7 +86,7 @@ def _next_is(row):
 
 
 def _what_comes_next(groups):
-    """Say what comes next: in the last lesson begun, what has to be checked again and the first that is left, else the lesson after it."""
+    """Say what comes next: in the last lesson begun, what has to be checked again and the first task or question left, else the next lesson."""
     begun = [number for number, rows in groups.items() if _has_begun(rows)]
     return (_again(groups[begun[-1]]) if begun else "") + _new_things_next(groups, begun)
 

@@ -1,6 +1,6 @@
-"""Warns of what works in a notebook but may not in the grading sandbox: other packages, files, other programs, a network, a GPU.
+"""Warns about what works in a notebook but may not in the grading sandbox: other packages, files, other programs, a network, a GPU.
 
-Read from the text of cells, so it can be told before anything is handed in. Nothing is run.
+It reads the text of cells, so it can warn before anything is handed in. Nothing is run.
 """
 
 import re
@@ -24,8 +24,8 @@ OTHERS = {
 
 
 def sandbox_warnings(cells: Iterable[str]) -> Iterator[str]:
-    """Give a sentence for each thing in a learner's cells of code that may not work where a class is graded."""
-    text = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)  # that one is the course's own, and sets up
+    """Yield a sentence for each thing in a learner's code cells that may not work where a class is graded."""
+    text = "\n".join(cell for cell in cells if "COURSE_SOURCE" not in cell)  # the course's own set-up cell
     for name in dict.fromkeys(IMPORT.findall(text)):
         if name not in {*sys.stdlib_module_names, *PACKAGES} and not _comes_with_the_course(name):
             yield f"Your code imports `{name}`, which does not come with the course: where a class is graded, it may be missing. If it is a file of yours, put its code into a cell."
@@ -37,9 +37,9 @@ def sandbox_warnings(cells: Iterable[str]) -> Iterator[str]:
 
 @cache
 def _comes_with_the_course(module):
-    """Return whether a module belongs to a package that the course requires, directly or not; where nobody can tell, it does."""
+    """Return whether a module belongs to a package that the course requires, directly or not; True if that is not known."""
     try:
-        if _normal(module) in _requirements(DISTRIBUTION):  # as most are, and the rest takes a second
+        if _normal(module) in _requirements(DISTRIBUTION):  # most are, and the rest takes a second
             return True
     except PackageNotFoundError:  # run from a checkout that is not installed
         return True
@@ -48,7 +48,7 @@ def _comes_with_the_course(module):
         name = waiting.pop()
         if name not in needed:
             needed.add(name)
-            with suppress(PackageNotFoundError):  # a requirement of other systems
+            with suppress(PackageNotFoundError):  # required only on other systems
                 waiting += _requirements(name)
     return any(_normal(name) in needed for name in packages_distributions().get(module, ()))
 

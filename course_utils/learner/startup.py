@@ -1,7 +1,7 @@
 """Run by every kernel that `course lab` starts, before a notebook's first cell: explains a name that the kernel does not know, an answer
-that is called where it is to be checked, an id without its quotes, and a sign that a text has and Python has not.
+that is called instead of passed to `check`, an id without quotes, and a typographic character that Python does not know.
 
-After a restart a kernel knows nothing, `check` included, so this cannot wait for the course to be imported. It imports nothing of it.
+After a restart a kernel knows nothing, not even `check`, so this cannot wait for the course to be imported, nor does it import any of it.
 """
 
 
@@ -21,7 +21,7 @@ def _explain_errors():
         if issubclass(kind, SyntaxError):
             if advice := id_without_quotes(error) or sign_of_a_text(error) or command(error):
                 return shell._showtraceback(kind, error, [f"SyntaxError: {error.msg}", advice])
-            running = trace.tb_frame.f_code.co_name == "run_code"  # else the cell itself is no Python
+            running = trace.tb_frame.f_code.co_name == "run_code"  # else the cell itself is not Python
             return shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=running)
         last = trace
         while last.tb_next is not None:
@@ -32,7 +32,7 @@ def _explain_errors():
                 return shell._showtraceback(kind, error, [f"TypeError: {error}", advice])
             return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         shown, advice = [f"NameError: {error}"], letter_without_quotes(code.co_filename, error.name)
-        if not advice and "torch" not in shell.user_ns:  # which the first cell of every notebook imports
+        if not advice and "torch" not in shell.user_ns:  # every notebook's first cell imports it
             advice = (
                 f"This kernel does not know `{error.name}`. If it was restarted, or the notebook has only been opened, the cells "
                 "above have not been run in it: choose Run, Run All Above Selected Cell, and then run this cell again."
@@ -45,7 +45,7 @@ def _explain_errors():
     OF_THE_COURSE = ("check", "doctor", "hint", "play", "predict", "progress", "reveal", "solution")
 
     QUOTES = {"“”„«»": '"', "‘’‚`´": "'"}
-    PLAIN = QUOTES | {"–—−": "-", "×·": "*", "…": "..."}  # signs of a text, and what Python has instead
+    PLAIN = QUOTES | {"–—−": "-", "×·": "*", "…": "..."}  # typographic characters, and what Python uses
 
     def id_without_quotes(error):
         quote = f"[\"'{''.join(QUOTES)}]?"
@@ -98,7 +98,7 @@ def _explain_errors():
         )
 
     def call_of_check(file, which, answer):
-        """Return the match of the cell's call of `check` with such an id and such an answer; None where there is none."""
+        """Return the match of the cell's call of `check` with such an id and such an answer; None if there is none."""
         cell = "".join(linecache.getlines(file))
         return re.search(rf"""\bcheck\(\s*["']({which})["']\s*,\s*(?:answer\s*=\s*)?{answer}\s*[,)]""", cell)
 

@@ -1,4 +1,4 @@
-"""Keeps what a learner has reached: one small JSON file in the course folder. Judges and shows nothing.
+"""Keeps a learner's progress in one small JSON file in the course folder. Judges and shows nothing.
 
 Two notebooks may write at once: every change reads, alters and replaces the file under a lock. A damaged file is
 set aside, never overwritten. `save` and `load` carry it to another computer. COURSE_HOME names another folder; COURSE_PROGRESS=off keeps nothing.
@@ -21,26 +21,26 @@ from course_utils.base.paths import learners_folder
 STATES = ("not attempted", "error", "failed", "passed")
 FIELDS = ("state", "passed", "attempts", "hints")  # of an entry
 FILE = Path(".course") / "progress.json"
-LARGEST = 1_000_000  # bytes of a file that has travelled
+LARGEST = 1_000_000  # bytes of a file to load
 ID = re.compile(r"\d\d\.\w{1,80}")
 DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading a damaged file may raise
-_in_memory = {}  # serves where nothing can or shall be written
-_unwritable = set()  # folders of which this was said
-_new_seed = secrets.randbits(31)  # for who has none yet
+_in_memory = {}  # used if nothing can or should be written
+_unwritable = set()  # folders the learner was warned about
+_new_seed = secrets.randbits(31)  # for a learner without one
 
 
 def read(say=print):
-    """Return what is kept of tasks and questions, as {id: {"state", "passed", "attempts", "hints"}}."""
+    """Return the entries of tasks and questions, as {id: {"state", "passed", "attempts", "hints"}}."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return dict(_in_memory)
     try:
         return _read_file(learners_folder() / FILE, say)["tasks"]
-    except OSError:  # there, but not to be read just now
+    except OSError:  # it exists but cannot be read just now
         return dict(_in_memory)
 
 
 def _read_file(path, say):
-    """Return {"seed": the number that this learner's questions are shuffled by, "tasks": what `read` returns}."""
+    """Return {"seed": the seed that shuffles this learner's questions, "tasks": what `read` returns}."""
     try:
         return _parse(path.read_bytes())
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def _read_file(path, say):
 
 
 def _parse(data):
-    """Return what a file's bytes keep, with a byte order mark or as UTF-16, too; one of DAMAGE is raised where it is not such a file."""
+    """Return the progress in a file's bytes, even with a byte order mark or in UTF-16. Raises one of DAMAGE if there is none."""
     saved = json.loads(data)
     tasks, seed = saved["tasks"], saved.get("seed", _new_seed)
     if type(seed) is not int or not isinstance(tasks, dict) or not all(map(_is_entry, tasks.values())):
@@ -76,7 +76,7 @@ def _set_aside(path, say):
 
 
 def save(path):
-    """Write all that is kept into a file that can travel. Raises `CourseError` where a file of that name holds something else."""
+    """Write all progress to a file that can be taken elsewhere. Raises `CourseError` if a file of that name holds something else."""
     path = Path(path)
     if path.exists():
         _read_saved(path)
@@ -88,7 +88,7 @@ def save(path):
 
 
 def load(path, say=print):
-    """Add what such a file has kept to what is kept here, the better of the two for each task. Raises `CourseError`."""
+    """Add the progress in such a file to the progress here; for each task the better counts. Raises `CourseError`."""
     loaded = _read_saved(Path(path))
 
     def add(tasks):
@@ -100,7 +100,7 @@ def load(path, say=print):
 
 
 def _read_saved(path):
-    """Return what a file has kept, only the fields that are known. Raises `CourseError`."""
+    """Return a file's progress, known fields only. Raises `CourseError` if it has none."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
@@ -133,14 +133,14 @@ def _merge(mine, other):
 
 
 def answer_digest(cell: str) -> str:
-    """Return what an entry keeps of the cell that defined an answer, in order to tell whether it has changed since its check."""
-    indent = re.match(r"\n*([ \t]*)", cell)[1]  # that of the first line, which the kernel takes away
+    """Return a digest of the cell that defined an answer, which shows whether it has changed since its check."""
+    indent = re.match(r"\n*([ \t]*)", cell)[1]  # of the first line, which the kernel removes
     text = re.sub(rf"^{indent}", "", cell, flags=re.MULTILINE) if indent else cell
     return hashlib.sha256(text.strip().encode(errors="replace")).hexdigest()[:16]
 
 
 def seed(say=print):
-    """Return the number that this learner's questions are shuffled by; always 0 where no progress is kept."""
+    """Return the seed that shuffles this learner's questions; always 0 if no progress is kept."""
     if os.environ.get("COURSE_PROGRESS") == "off":
         return 0
     saved = _change_file(lambda tasks: None, say)
@@ -162,7 +162,7 @@ def change(task, alter, say=print):
 
 
 def _change_file(alter, say, seed=None):
-    """Alter the tasks in the file; return all that is in it then, None where it cannot be written. A seed serves who has kept nothing yet."""
+    """Alter the tasks in the file; return its new content, None if it cannot be written. `seed` is used if it has no tasks yet."""
     place = "the notebook's folder"
     try:
         path = learners_folder() / FILE

@@ -1,4 +1,4 @@
-"""Inputs as text that a learner can change: numbers in rows, one line a row, a blank line between matrices.
+"""Inputs as text that a learner can change: one line for each row of numbers, a blank line between matrices.
 
 Writes tensors and numbers as text and reads them back. Shows nothing and computes nothing.
 """
@@ -10,14 +10,14 @@ import torch
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 
-AXES_AT_MOST, NUMBERS_AT_MOST = 3, 64  # of a tensor that is written as text
-WHOLE_AT_MOST = 100  # of a whole number that is typed: some are lengths of the tensors that are made of them
-DECIMAL_COMMA = re.compile(r"(?<![\w.,])[+-]?\d+,\d+(?![\w.,])")  # no list of several numbers without spaces
+AXES_AT_MOST, NUMBERS_AT_MOST = 3, 64  # of a tensor written as text
+WHOLE_AT_MOST = 100  # for a whole number: some are the lengths of tensors to be made
+DECIMAL_COMMA = re.compile(r"(?<![\w.,])[+-]?\d+,\d+(?![\w.,])")  # not a list of three or more numbers without spaces
 TRUTH = {"1": True, "0": False, "true": True, "false": False}
 
 
 def is_writable(args) -> bool:
-    """Return whether all arguments can be written as text, at least one tensor among them."""
+    """Return whether all arguments can be written as text and at least one is a tensor."""
     found = list(trees.leaves(args))
     return any(isinstance(leaf, torch.Tensor) for leaf in found) and all(map(_is_writable, found))
 
@@ -48,7 +48,7 @@ def to_text(leaf) -> str:
 
 
 def from_text(text: str, like, name: str):
-    """Return what a text says, of the same kind and with as many axes as `like`. Raises CourseError with what is wrong."""
+    """Return the value of a text, of the same kind and with as many axes as `like`. Raises `CourseError`, which says what is wrong."""
     if not isinstance(like, torch.Tensor):
         words = text.split()
         if len(words) != 1:
@@ -75,7 +75,7 @@ def from_text(text: str, like, name: str):
 
 
 def _number_type(like):
-    """Return what a number must be to stand where `like` stands: bool, int or float."""
+    """Return the type of `like`'s numbers: bool, int or float."""
     if isinstance(like, torch.Tensor):
         return bool if like.dtype == torch.bool else float if like.is_floating_point() else int
     return type(like)
@@ -96,7 +96,7 @@ def _number(word, kind, where):
 
 
 def _check_rows(blocks, axes, name):
-    """Raise CourseError where rows of numbers do not make a tensor of so many axes."""
+    """Raise `CourseError` if rows of numbers do not make a small tensor with that many axes."""
     if not blocks:
         raise CourseError(f"{name} is empty: write at least one number.")
     if axes < 3 and len(blocks) > 1:
@@ -121,7 +121,7 @@ def _check_rows(blocks, axes, name):
 
 
 def check_shapes(task, args) -> None:
-    """Raise CourseError where two arguments disagree in the length of an axis of the same letter."""
+    """Raise `CourseError` if two arguments disagree about the length of an axis with the same letter."""
     known = {}
     for declared, arg in zip(task.arguments, args, strict=False):
         name, _, letters = declared.partition(" ")

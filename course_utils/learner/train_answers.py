@@ -1,4 +1,4 @@
-"""How an exercise ends that trains a learner's own functions, once they pass their checks. Not here: what is trained, and how."""
+"""The end of an exercise that trains a learner's own functions, once they pass their checks. Not here: what is trained, and how."""
 
 from collections.abc import Callable, Mapping
 

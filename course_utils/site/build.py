@@ -27,8 +27,8 @@ from course_utils.figures import every_head
 from course_utils.site import contents, pages, slider_frames
 from course_utils.translation.out_of_vocabulary import FEW, MANY, NAMED, SENTENCES, caption_words, target_words
 
-MODELS = ("transformer-en-de", *contents.BESIDE)  # of the page that translates
-MARK = ".course-site"  # in a folder that was written by this command, and that it may write anew
+MODELS = ("transformer-en-de", *contents.BESIDE)  # for the page that translates
+MARK = ".course-site"  # in a folder that this command wrote and may overwrite
 
 
 def build_site(
@@ -39,11 +39,11 @@ def build_site(
     Args:
         wanted: lessons, as "03" or "03_queries_keys_values"; all if None.
         solutions: whether the pages of exercises show one solution for each task.
-        kept: a folder in which Sphinx finds what it read the last time, so that only what has changed is written again; none if None.
-        say: function(line) is told what is being done, and what Sphinx noticed, such as a broken link.
+        kept: a folder with what Sphinx read the last time, so that only what has changed is rewritten; none if None.
+        say: function(line), called with what is being done and what Sphinx noticed, such as a broken link.
 
     Raises:
-        CourseError: for notebooks that are stale, a folder that holds something else, or a missing library.
+        CourseError: for stale notebooks, a folder that holds something else, or a missing library.
     """
     names = names_in(root, "notebooks")
     names = chosen(wanted, names) if wanted else names
@@ -63,7 +63,7 @@ def build_site(
             for old in filter(Path.exists, (out, trees)):
                 shutil.rmtree(old)
         out.mkdir(parents=True, exist_ok=True)
-        mark.write_text("", encoding="utf-8")  # until all is written: what is interrupted is begun anew the next time
+        mark.write_text("", encoding="utf-8")  # until all is written: after an interruption, the next run starts over
         _run_sphinx(source, out, trees, say)
         for file in (file_of(part, name) for part in ("notebooks", "exercises") for name in names):
             (out / "download" / file).parent.mkdir(parents=True, exist_ok=True)
@@ -112,7 +112,7 @@ def _source_texts(root, names, solutions, say):
 
 
 def _write(folder, files):
-    """Have a folder hold these files alone. One that is the same already is left alone: Sphinx goes by the time of writing."""
+    """Make a folder hold exactly these files. Unchanged ones are not rewritten: Sphinx goes by the time of writing."""
     for file in [file for file in folder.rglob("*") if file.is_file()]:
         if file.relative_to(folder).as_posix() not in files:
             file.unlink()
@@ -122,7 +122,7 @@ def _write(folder, files):
 
 
 def _shared_hash(files):
-    """Return a hash of what all pages depend on: the first page, which names them, and the code that makes a page of a text."""
+    """Return a hash of what all pages depend on: the first page, which names them, and the code that makes a page from a text."""
     code = [
         file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.rglob("*.*")) if file.suffix != ".pyc"
     ]
@@ -130,7 +130,7 @@ def _shared_hash(files):
 
 
 def _contents_tree(names, texts):
-    """Return the contents that are beside every page. The exercises of a lesson come below it, from its own page (`pages.py`)."""
+    """Return the table of contents beside every page. A lesson's exercises are listed below it by its own page (`pages.py`)."""
     parts = {
         "Try it": ["translator.md"],
         "Lessons": [
@@ -146,7 +146,7 @@ def _contents_tree(names, texts):
 
 
 def _model_script(name) -> str:
-    """Return a trained model as a script: a page that is opened from a disk may load scripts, and nothing else."""
+    """Return a trained model as a script: a page opened from a disk may load only scripts."""
     folder = PRETRAINED / name
     found = {
         "weights": base64.b64encode((folder / "model.safetensors").read_bytes()).decode(),
@@ -174,7 +174,7 @@ SETTINGS = {
     "html_js_files": ["attention_table.js", "asked.js", "moving.js", "reading.js", "looking.js", "search.js"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
-    "html_show_search_summary": False,  # search.js quotes in its place, from a disk, too
+    "html_show_search_summary": False,  # search.js quotes instead, even from a disk
     "html_sidebars": {"index": []},  # the first page lists the lessons itself
     "nb_code_prompt_show": "Show what is imported",
     "nb_code_prompt_hide": "Hide what is imported",
@@ -194,7 +194,7 @@ SETTINGS = {
 
 
 def _announce(page, context, say):
-    """Say which lesson is being written: a line for each, and none for the pages about it. The first page has no second title."""
+    """Say which lesson is being written, with one line for each and none for other pages. The first page gets no second title."""
     if page == "index":
         context["docstitle"] = ""
     folder, _, name = page.partition("/")
@@ -209,9 +209,9 @@ def _run_sphinx(source, out, trees, say):
     nocolor()
     log = io.StringIO()
     with contextlib.redirect_stderr(log), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the libraries say to one another
+        warnings.simplefilter("ignore")  # warnings that concern only the libraries
         app = Sphinx(source, None, out, trees, "html", confoverrides=SETTINGS, status=None, warning=log)
-        # The pictures of cells lie beside what Sphinx has read. myst-nb would put a folder beside the pages.
+        # Keep the pictures of cells beside what Sphinx has read. myst-nb would put a folder beside the pages.
         pictures = str(trees.with_name("pictures"))
         app.env.mystnb_config = app.env.mystnb_config.copy(output_folder=pictures)
         app.connect(

@@ -55,7 +55,7 @@ def first_page(root: Path, names: list[str]) -> str:
 
 
 def _lesson_entry(name):
-    """Return a lesson's entry on the first page, as HTML: number, title, question, and how far this reader has come."""
+    """Return a lesson's entry on the first page, as HTML: number, title, question, and the reader's progress."""
     number = number_of(name)
     one, count = catalogue.lessons()[number], len(catalogue.questions_of(number))
     return (
@@ -71,7 +71,7 @@ def _attention_html() -> str:
     (found,) = translate_all(model, rows, width=1, weights=True)
     source, target = ([token.strip("▁") for token in subwords.tokens(ids)] for ids in (rows[0], found.tokens))
     weights = [[round(weight, 3) for weight in row[: len(source)]] for row in found.weights.tolist()]
-    shown = weights[target.index(SHOWN)]  # where no script runs, too
+    shown = weights[target.index(SHOWN)]  # even if no script runs
     words = " ".join(
         f'<span style="--weight: {weight}">{escape(word)}</span>' for word, weight in zip(source, shown, strict=True)
     )
@@ -95,7 +95,7 @@ def _readme_section(text, heading):
 
 
 def translator(terms: str) -> str:
-    """Return the page with the translator in it, which leads to terms of the glossary, as far as the lessons of the site have them."""
+    """Return the page with the translator, with links to those terms of the glossary that the site's lessons have."""
     html = (PAGE / "translator.html").read_text(encoding="utf-8")
     html = GLOSSED.sub(lambda link: link[0] if f'id="{link[1]}"' in terms else link[2], html)
     code = "\n".join((PAGE / f"{name}.js").read_text(encoding="utf-8") for name in ("transformer", "recurrent"))
@@ -118,11 +118,11 @@ def translator(terms: str) -> str:
 
 
 def glossary(text: str, lessons: dict[str, dict]) -> str:
-    """Return the glossary with the lessons that set each term in bold, and have these lessons lead to it.
+    """Return the glossary, with links to the lessons that set each term in bold, and link these lessons to it.
 
     Args:
         text: docs/glossary.md. An entry names a term, perhaps its abbreviation, and in brackets another form of it.
-        lessons: a lesson's page by its file. In these, each term becomes a link to its entry, which leads back to the first such link.
+        lessons: each lesson's page by its file, changed here: each term becomes a link to its entry, which links back to the first of them.
     """
     anchors = {
         form.lower(): _anchor(term) for term, short, other, _ in ENTRY.findall(text) for form in (term, short, other)
@@ -159,7 +159,7 @@ def _link_back(file, anchor):
 
 
 def papers(lessons: dict[str, dict]) -> str:
-    """Return the papers that lessons name by authors and year, each with where it is read and with these lessons."""
+    """Return the papers that lessons name by authors and year, each with where to read it and with these lessons."""
     found = {}
     for file, cell in _text_cells(lessons):
         for who, year in PAPER.findall(cell["source"]):
@@ -169,7 +169,7 @@ def papers(lessons: dict[str, dict]) -> str:
 
 
 def _title_links(paper):
-    """Return the titles of what some authors have written in a year, each as a link."""
+    """Return the titles of what these authors published in this year, each as a link."""
     return "".join(
         f"[{title}]({address if '/' in address else f'https://arxiv.org/abs/{address}'}), "
         for title, address in TITLES.get(paper, {}).items()
@@ -177,7 +177,7 @@ def _title_links(paper):
 
 
 def _text_cells(lessons):
-    """Yield each lesson's file with each of its cells of text; the header, which is the first cell, does not count."""
+    """Yield each lesson's file with each of its text cells, except for the header, which is the first cell."""
     for file, page in lessons.items():
         yield from ((file, cell) for cell in page["cells"][1:] if cell["cell_type"] == "markdown")
 

@@ -1,6 +1,6 @@
-"""An extension of Sphinx that writes formulas as MathML, which browsers draw by themselves: no script and no font is needed.
+"""An extension of Sphinx that writes formulas as MathML, which browsers draw themselves: no script or font is needed.
 
-Docutils makes MathML from LaTeX. Here: what it does not know, put in its words.
+Docutils makes MathML from LaTeX. Here: what it does not know, rewritten as what it does.
 """
 
 import re
@@ -8,18 +8,18 @@ import re
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 
-# Left out are \big and \Big, since brackets in MathML grow by themselves, and \textstyle, which docutils takes at a formula's beginning alone.
+# \big and \Big are removed, since brackets in MathML grow by themselves, as is \textstyle, which docutils accepts only at a formula's beginning.
 REPLACED = (
     (re.compile(r"\\([bB]igg?|textstyle)(?![a-zA-Z])"), ""),
     (re.compile(r"\\dots(?![a-zA-Z])|…"), r"\\ldots "),
     (re.compile(r"(\\(?:exp|log|ln|sin|cos|tanh))\s+(?=[a-zA-Z\\])"), r"\1\\,"),
 )  # a space after a function's name
-# Docutils puts the index of a letter with a hat below the letter: first hat and letter, then the index.
+# Docutils puts the index of a letter with a hat below the letter: join hat and letter first, then add the index.
 HAT = re.compile(r"<munderover>\s*(<mi>[^<]*</mi>)(.*?)(<mo [^>]*>[^<]*</mo>)\s*</munderover>", re.DOTALL)
 
 
 def mathml(formula: str, is_block: bool) -> str:
-    """Return a formula in LaTeX as MathML. Raises docutils' MathError for a command that is not known."""
+    """Return a formula in LaTeX as MathML. Raises docutils' `MathError` for an unknown command."""
     for known, replacement in REPLACED:
         formula = known.sub(replacement, formula)
     return HAT.sub(r'<msub><mover accent="true">\1\3</mover>\2</msub>', tex2mathml(formula, as_block=is_block))
@@ -44,7 +44,7 @@ def _write(translator, node, is_block):
 
 
 def keep_marks(app, doctree, name) -> None:
-    """Give each formula in a sentence the mark that follows it, so that no colon stands alone at the beginning of a line."""
+    """Attach to each formula in a sentence the punctuation mark after it, so that no line begins with a colon alone."""
     from docutils import nodes
 
     for formula in [*doctree.findall(nodes.math)]:

@@ -1,4 +1,4 @@
-"""Makes pages of notebooks: a lesson whose predictions and questions are answered in the page, and exercises with folded hints.
+"""Makes pages from notebooks: a lesson whose predictions and questions are answered in the page, and exercises with folded hints.
 
 Here: one notebook in, one notebook out, for Sphinx to write. Not here: pages that have no notebook (`contents.py`).
 """
@@ -28,7 +28,7 @@ ANSWERING = (
 
 
 def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType({})) -> dict:
-    """Return the page of a lesson, as a notebook; `moving` has what moves in it, by the id of its cell (`slider_frames.of_lesson`)."""
+    """Return the page of a lesson, as a notebook; `moving` holds what moves in it, by cell id (`slider_frames.of_lesson`)."""
     file, number = file_of("notebooks", name), number_of(name)
     notebook = _read_notebook(root / file)
     known = {one.id: one for one in (*catalogue.questions_of(number), *catalogue.predictions_of(number))}
@@ -41,7 +41,7 @@ def lesson(root: Path, name: str, moving: Mapping[str, dict] = MappingProxyType(
             cells.append(_markdown(_with_download_line(text, file) if place == 0 else text, cell))
         elif (call := ASKING.search(text)) and call["id"] in known:
             before = text[: call.start()].rstrip()
-            if before:  # it stands above a prediction in the same cell, and has outputs of its own
+            if before:  # it is above a prediction in the same cell and has its own outputs
                 cells.append(_code(cell | {"id": f"{cell['id']}-before", "source": before}, [], cell["outputs"][:-1]))
             cells.append(_code(cell, ["remove-input"], [_html(_question_html(known[call["id"]], notebook["cells"]))]))
         elif cell["id"] in moving:
@@ -84,7 +84,7 @@ def _read_notebook(path):
 
 
 def _without_setup(cells):
-    """Leave out the cell that finds the package, which a page needs none of."""
+    """Return the cells without the one that finds the package: a page does not need it."""
     return [cell for cell in cells if "setup" not in cell["metadata"].get("tags", ())]
 
 
@@ -95,7 +95,7 @@ def _markdown(text, cell):
 def _code(cell, tags, outputs):
     metadata = {"tags": [*cell["metadata"].get("tags", ()), *tags]}
     if pictures := [output["metadata"] for output in outputs if "image/png" in output.get("data", ())]:
-        # Sphinx is told so for all pictures of a cell at once.
+        # Sphinx takes one setting for all pictures of a cell.
         image = {"alt": " ".join(picture["image/png"]["alt"] for picture in pictures)}
         if any("needs_background" in picture for picture in pictures):
             image["classes"] = STAYS_LIGHT
@@ -134,7 +134,7 @@ def _question_html(one, cells=()):
 
 
 def _revealed_value(prediction, cells):
-    """Return what came out, as a cell has shown it; None where no cell has."""
+    """Return the result as a cell has shown it; None if no cell has."""
     for cell in cells:
         for output in cell.get("outputs", ()) if f'reveal("{prediction.id}"' in "".join(cell["source"]) else ():
             text = "".join(output.get("data", {}).get("text/plain", ""))
@@ -144,7 +144,7 @@ def _revealed_value(prediction, cells):
 
 
 def _facts_html(facts):
-    """Return facts as a part of a page, for its scripts to read."""
+    """Return facts as HTML for a page's scripts to read."""
     data = json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
     return f'<script type="application/json">{data}</script>'
 
@@ -174,14 +174,14 @@ def _number(one):
 
 
 def _folded_hints(task, solution):
-    """Return a task's three hints, each folded, and a solution."""
+    """Return a task's hints, and a solution if there is one, each folded."""
     parts = [(f"Hint {n}", hint) for n, hint in enumerate(task.hints, 1)]
     parts += [("One solution", f"```python\n{solution}\n```")] if solution else []
     return "\n\n".join(f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>" for title, text in parts)
 
 
 def _example_reports(task, imports, solution):
-    """Return what the check says of a mistake that it knows by name, and of a solution, as HTML. `imports`: what the solution needs."""
+    """Return what the check says about a named mistake and about a solution, as HTML. `imports`: code that the solution needs."""
     names = {}
     exec(imports, names)
     exec(solution, names)

@@ -1,4 +1,4 @@
-"""An extension of Sphinx that writes the sentences of each page into a script beside it, from which the search quotes.
+"""An extension of Sphinx that writes the sentences of each page into a script, which the search quotes from.
 
 Here: what is quoted, section by section. Not here: how the search shows it (`page/search.js`), and which pages it finds (Sphinx).
 """
@@ -48,6 +48,6 @@ def _write(app, page, template, context, doctree):
 
 
 def setup(app):
-    """Have Sphinx write the script of each page that it writes."""
+    """Make Sphinx write a script for each page that it writes."""
     app.connect("html-page-context", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

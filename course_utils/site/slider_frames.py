@@ -22,13 +22,13 @@ from course_utils.data.download import cache_folder
 
 MOST = 100  # pictures for one explorer: with several sliders, each then stops at fewer positions
 EXPLORER = re.compile(r"^(\w+) = explore\w*\(", re.MULTILINE)
-RECIPE = 3  # to be raised when the same notebook shall give other pictures
+RECIPE = 3  # raise it when the same notebook should give different pictures
 
 
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
-    """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` is told if it has to be drawn.
+    """Return for each cell of a lesson with an explorer, by its id, what `record` writes; `say` announces drawing, if needed.
 
-    An explorer that cannot be drawn, such as without a network, is left out, and `say` is told why. The page then shows the picture stored
+    An explorer that cannot be drawn, for instance without a network, is left out, and `say` says why. The page then shows the picture stored
     in the notebook.
     """
     file = root / file_of("notebooks", name)
@@ -46,7 +46,7 @@ def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
 
 
 def _draw_explorers(root, file, say):
-    """Run a notebook as far as its last explorer, and draw each explorer at its positions; return them, and why others are missing."""
+    """Run a notebook up to its last explorer and draw each explorer at its positions; return the pictures, and why any are missing."""
     import nbformat
 
     notebook = nbformat.read(file, as_version=4)
@@ -74,7 +74,7 @@ def _draw_explorers(root, file, say):
 
 
 def _failure_text(cells):
-    """Return what the first failed cell says of itself, "" if none failed."""
+    """Return a clause on how the first failed cell failed, "" if none failed."""
     for place, cell in enumerate(cells):
         for output in cell.get("outputs", ()):
             if output.output_type == "error":
@@ -83,9 +83,9 @@ def _failure_text(cells):
 
 
 def record(explorer, file: str) -> None:
-    """Draw an explorer at all positions of its controls, and write {"controls": …, "frames": …}; nothing where one has too many.
+    """Draw an explorer at all positions of its controls and write {"controls": …, "frames": …}; nothing if one is not a slider.
 
-    A control is its label, its positions in words, and the place of the one that is shown first. A frame is a picture (WebP) and its
+    A control is its label, its positions as text, and the index of the one that is shown first. A frame is a picture (WebP) and its
     sentence; frames come in the order of the positions, the last control's changing fastest.
     """
     import matplotlib.pyplot as plt
@@ -119,14 +119,14 @@ def positions(control) -> list:
 
 
 def thinned(stops: dict[str, list], shown: dict) -> dict[str, list]:
-    """Return fewer positions, until all combinations are at most `MOST`; both ends and what is shown first stay."""
+    """Return fewer positions, with at most `MOST` combinations; both ends and what is shown first stay."""
     original, stops, left = stops, dict(stops), {name: len(values) for name, values in stops.items()}
     while math.prod(map(len, stops.values())) > MOST:
         longest = max(stops, key=lambda name: len(stops[name]))
         left[longest] -= 1
         values, count = original[longest], max(left[longest], 3)
         places = {round(i * (len(values) - 1) / (count - 1)) for i in range(count)}
-        # The first one shown takes the place of its nearest neighbour, unless that is an end.
+        # The one shown first replaces its nearest neighbour between the ends.
         at = values.index(shown[longest])
         inner = [place for place in places if 0 < place < len(values) - 1]
         if at not in places and inner:

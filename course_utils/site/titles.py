@@ -1,4 +1,4 @@
-"""The titles of the papers that lessons name, and where each is read: a number of arXiv, or an address."""
+"""The titles of the papers that lessons name, and where to read each: an arXiv number or an address."""
 
 TITLES = {
     "Ainslie et al. 2023": {"GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints": "2305.13245"},

@@ -1,11 +1,11 @@
-"""The learner's own copies of lessons and exercises: made where they are missing, never overwritten here.
+"""The learner's own copies of lessons and exercises: made if missing, never overwritten here.
 
     notebooks/NN_topic.ipynb  -> my_course/notebooks/NN_topic.ipynb   the same cells, without outputs
     exercises/NN_topic_exercises.ipynb  -> my_course/exercises/NN_topic_exercises.ipynb
-    docs/page.md  -> my_course/docs/page.md   which notebooks link to; as the course has it, whatever was there
+    docs/page.md  -> my_course/docs/page.md   linked from notebooks; always overwritten
 
-A copy keeps in its metadata what it was copied from: the ids of the cells, with a hash of each one's source. So the copy alone tells
-what the learner has changed, wherever it has travelled. Bringing a new version into a copy is in `updating.py`.
+A copy's metadata records what it was copied from: the ids of the cells, with a hash of each one's source. The copy alone therefore
+shows what the learner has changed, wherever it has been taken. `updating.py` brings a new version into a copy.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ from course_utils.grading.ingest.notebook_file import (
 )
 
 KINDS = ("code", "markdown", "raw")
-SAME = 9  # cells of one text that a notebook may have
+SAME = 9  # cells with the same text that a notebook may have
 COPIED = ("notebooks", "exercises")
-EARLIER = f"{OWN}/earlier"  # what copies were before an update, and what was handed in before
+EARLIER = f"{OWN}/earlier"  # copies from before an update, and files handed in earlier
 HANDED_IN = f"{OWN}/handed_in"
 
 
@@ -42,7 +42,7 @@ HANDED_IN = f"{OWN}/handed_in"
 class Place:
     """One notebook of the course, such as folder "exercises" and name "02_weighted_sums", and the learner's copy of it."""
 
-    root: Path  # the folder that my_course lies in
+    root: Path  # the folder that contains my_course
     folder: str
     name: str
 
@@ -53,7 +53,7 @@ class Place:
 
     @property
     def original(self) -> Path:
-        """The course's own notebook, wherever that lies."""
+        """The course's own notebook, wherever it is."""
         return course_of(self.root) / self.built
 
     @property
@@ -68,13 +68,13 @@ class Place:
 
 
 def places(root: Path) -> Iterator[Place]:
-    """Give the notebooks of the course that are copied, a lesson before its exercises."""
+    """Yield the course's notebooks that are copied, each lesson before its exercises."""
     found = [Place(root, folder, name) for folder in COPIED for name in names_in(course_of(root), folder)]
     return iter(sorted(found, key=lambda place: (place.name, COPIED.index(place.folder))))
 
 
 def rename_old(root: Path, say: Callable[[str], None] = print) -> None:
-    """Give each copy that has its former name the present one, unless a copy has that already; say so."""
+    """Rename each copy that has its former name, unless a copy with the present name exists; say so."""
     renamed = []
     for place in places(root):
         former, now = root / place.formerly, root / place.own
@@ -92,9 +92,9 @@ def rename_old(root: Path, say: Callable[[str], None] = print) -> None:
 
 
 def make_missing(root: Path) -> list[Place]:
-    """Make the copies that are missing; return those whose course's notebook held somebody's work, which the copy then holds, too.
+    """Make the missing copies; return those that include somebody's work, which was in the course's own notebook.
 
-    A notebook that cannot be read is left out: one broken lesson blocks no other.
+    A notebook that cannot be read is skipped: one broken lesson blocks no other.
     """
     with_work = []
     for place in places(root):
@@ -113,7 +113,7 @@ def make_missing(root: Path) -> list[Place]:
 
 
 def newer(root: Path, name: str = "") -> list[Place]:
-    """Return the copies of which the course has a newer version: of one lesson such as "02_weighted_sums", or of all."""
+    """Return the copies that the course has a newer version of, for one lesson such as "02_weighted_sums" or for all."""
     found = []
     for place in places(root):
         if name and place.name != name:
@@ -137,7 +137,7 @@ def say_what_is_newer(root: Path, name: str = "") -> None:
 
 
 def bring_pages(root: Path) -> None:
-    """Write the pages that notebooks link to beside the copies, so that these links lead somewhere there, too."""
+    """Write the pages that notebooks link to beside the copies, so that the links work there."""
     course = course_of(root)
     files = sorted(course.glob("docs/*.md"))
     if not files:
@@ -153,7 +153,7 @@ def bring_pages(root: Path) -> None:
 
 
 def keep(root: Path, folder: str, path: Path) -> str:
-    """Copy a notebook as it is now into a folder of `EARLIER`; return where, as a path below `root`, the folder of my_course."""
+    """Copy a notebook as it is now into a folder of `EARLIER`; return the path below `root`, the folder that contains my_course."""
     (root / EARLIER / folder).mkdir(parents=True, exist_ok=True)
     stem, number = f"{path.stem}_{datetime.now():%Y-%m-%d_%H-%M-%S}", 1
     while (copy := root / EARLIER / folder / f"{stem}{f'_{number}' * (number > 1)}.ipynb").exists():
@@ -163,7 +163,7 @@ def keep(root: Path, folder: str, path: Path) -> str:
 
 
 def read_original(place: Place) -> dict | None:
-    """Return the course's own notebook with its links as they are in a copy, as `read` does."""
+    """Return the course's own notebook as `read` does, with links as in a copy."""
     built, address = read(place.original), published_address(course_of(place.root))
     if built is None or address is None:
         return built
@@ -175,7 +175,7 @@ def read_original(place: Place) -> dict | None:
 
 
 def read(path: Path) -> dict | None:
-    """Return a notebook, each cell with an id and its source as one text; None where there is no file. Raises `CourseError`."""
+    """Return a notebook, each cell with its id, or None, and its source as one text; None if there is no file. Raises `CourseError`."""
     if not path.exists():
         return None
     try:
@@ -190,7 +190,7 @@ def read(path: Path) -> dict | None:
             raise CourseError(
                 f"{path}: {conflict} Choose one of them, and see that JupyterLab opens it. Else move it elsewhere: {anew}"
             ) from None
-        if path.is_file() and not text.strip("\0 \t\r\n"):  # as after a disk that was full
+        if path.is_file() and not text.strip("\0 \t\r\n"):  # as after a full disk
             raise CourseError(f"{path} is empty. Move it elsewhere: {anew}") from None
         if line := line_it_breaks_off_at(text):
             raise CourseError(f"{path} breaks off in the middle, at line {line}. Move it elsewhere: {anew}") from None
@@ -201,7 +201,7 @@ def read(path: Path) -> dict | None:
 
 
 def _how_to_begin_anew(path):
-    """Say how a copy is made anew, and where there is something that it held before."""
+    """Say how to get a new copy, and where earlier contents of this one are."""
     sentence, own = "`course lab` makes a new copy.", path.parent.parent
     if earlier := sorted((own.parent / EARLIER / path.parent.name).glob(f"{path.stem}_[0-9]*.ipynb")):
         sentence += f" {EARLIER}/{path.parent.name}/{earlier[-1].name} holds what it was before the last update."
@@ -212,7 +212,7 @@ def _how_to_begin_anew(path):
 
 
 def with_id(cell: dict) -> dict:
-    """Return a cell with its id, None for one that has none. Colab keeps it in the metadata, where older notebooks have room for it."""
+    """Return a cell with its id, None if it has none. Colab keeps it in the metadata, the only place for it in older notebooks."""
     metadata = a_dict(cell.get("metadata"))
     identity = cell.get("id", metadata.get("id"))
     right = isinstance(identity, str) and re.fullmatch(r"[\w-]{1,64}", identity, re.ASCII)
@@ -220,7 +220,7 @@ def with_id(cell: dict) -> dict:
 
 
 def a_dict(value: object) -> dict:
-    """Return a dict of a notebook's; {} where another program has left something else in its place."""
+    """Return a notebook's value if it is a dict; else {}: other programs may write anything."""
     return value if isinstance(value, dict) else {}
 
 
@@ -230,7 +230,7 @@ def to_text(notebook: dict) -> str:
 
 
 def is_as_built(path: Path) -> bool:
-    """Return whether a notebook of the course holds just what the build has written: somebody may have worked in it."""
+    """Return whether a course notebook is exactly as the build wrote it: somebody may have worked in it."""
     try:
         notebook = read_own(path)
         return notebook["metadata"]["course"]["content"] == content_hash(notebook)
@@ -238,13 +238,13 @@ def is_as_built(path: Path) -> bool:
         return False
 
 
-# What a copy is made of
+# What a copy consists of
 
 
 def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
-    """Return the learner's copy of a notebook of the course: without outputs, so that nothing is seen before it is predicted.
+    """Return the learner's copy of a notebook of the course: without outputs, so that no result is seen before it is predicted.
 
-    Where somebody has worked in the course's own notebook, the cells that they changed count as the learner's.
+    If somebody has worked in the course's own notebook, the cells they changed count as the learner's.
     """
     metadata = {key: built["metadata"][key] for key in ("kernelspec", "language_info") if key in built["metadata"]}
     metadata |= kernel_metadata()
@@ -260,7 +260,7 @@ def copy_of(place: Place, built: dict, untouched: bool = True) -> dict:
 
 
 def fresh(cell: dict) -> dict:
-    """Return a cell of the course as a copy has it: not run yet, and nothing folded that a run is to show."""
+    """Return a cell of the course as in a copy: not run yet, and with its output unfolded, so that a run shows it."""
     metadata = {key: value for key, value in cell["metadata"].items() if key != "jupyter"}
     if folded := {k: v for k, v in a_dict(cell["metadata"].get("jupyter")).items() if k != "outputs_hidden"}:
         metadata["jupyter"] = folded
@@ -270,7 +270,7 @@ def fresh(cell: dict) -> dict:
 
 
 def copied(own: dict) -> dict | None:
-    """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None where it does not say."""
+    """Return what a copy was copied from, {"version": …, "cells": {id: hash}}; None if it does not say."""
     base = a_dict(a_dict(own["metadata"].get("course")).get("copied"))
     hashes = [base.get("version"), *a_dict(base.get("cells")).values()]
     right = isinstance(base.get("cells"), dict) and all(isinstance(one, str) for one in hashes)
@@ -282,17 +282,17 @@ def copied(own: dict) -> dict | None:
 
 
 def version_of(built: dict) -> str:
-    """Return a short hash of all that a learner gets to see of a notebook of the course."""
+    """Return a short hash of everything a learner sees of a course notebook."""
     cells = [[cell["id"], cell["cell_type"], cell["source"], fresh(cell)["metadata"]] for cell in built["cells"]]
     return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def cell_digest(cell: dict) -> str:
-    """Return a short hash of a cell's source, the same whatever blanks an editor leaves at its ends."""
+    """Return a short hash of a cell's type and source, ignoring blanks that an editor may leave at either end."""
     text = cell["source"].replace("\r\n", "\n").strip()
     return hashlib.sha256(f"{cell['cell_type']}\n{text}".encode(errors="replace")).hexdigest()[:16]
 
 
 def is_original(place: Place, cell: dict) -> bool:
-    """Return whether a cell is as the build has made it: the build names each by its text."""
+    """Return whether a cell is as the build made it: its id then follows from its text."""
     return cell["id"] in {cell_id(place.folder, place.name, cell["source"], time) for time in range(1, SAME + 1)}

@@ -1,6 +1,6 @@
 """Brings a new version of a notebook's cells into a learner's copy of an older one. Reads and writes no file.
 
-What the learner has changed or added stays, whatever the new version holds; everything else becomes as the new version has it.
+What the learner has changed or added stays, whatever the new version holds; everything else follows the new version.
 """
 
 import ast
@@ -16,13 +16,13 @@ ASKED = re.compile(r"""^(check|predict)\(\s*["']([\w.]+)["']""", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 STUB = "NotImplementedError"
 RUN = ("outputs", "execution_count")
-COURSES = "-course"  # ends the id of a course's version that a note is below
+COURSES = "-course"  # ends the id of the course's version of a cell, above a note
 NOTE = (
     "**You and the course have both changed this cell.** The course's new version is above this note, and yours is below. "
     "Run All runs both: take over what you need, then delete this note and the cell that you do not want."
 )
 NOTE_ON_TEXT = NOTE.replace("Run All runs both: take", "Take")
-LINES = 100  # of a text in which one place is sought where lines were added
+LINES = 100  # of a text that is searched for one place where lines were added
 NEW_STUB = (
     "**The course has changed this task since you answered it.** Your answer is below, as it was. This is where the task begins now:\n\n"
     "```python\n{}\n```\n\nCompare the two, then delete this note."
@@ -30,28 +30,28 @@ NEW_STUB = (
 
 UNTOUCHED_NOTE = re.compile(re.escape(NEW_STUB).replace(r"\{\}", ".*"), re.DOTALL)
 DELETED = "**The course has deleted this cell, which you had changed.** Yours is below, as it was: delete what you do not need."
-NOTES = ("both changed this cell", "has changed this task", "has deleted this cell")  # how each kind is found
+NOTES = ("both changed this cell", "has changed this task", "has deleted this cell")  # words that identify each kind
 
 
 @dataclass(frozen=True)
 class Merged:
-    """The cells to be, and what was done."""
+    """The resulting cells, and what was done."""
 
     cells: list[dict]
-    added: int  # cells that are new, or in place of an older version
-    removed: int  # cells that the course no longer has, or has in another version
-    kept: int  # cells that the learner changed or added, without notes of earlier updates
-    reread: tuple[str, ...]  # the tasks that changed although the learner has answered them
-    notes: dict[str, int]  # how many of each of `NOTES` are in the notebook now, from earlier updates, too
+    added: int  # cells that are new or replace an older version
+    removed: int  # cells that the course no longer has, or has in a different version
+    kept: int  # cells that the learner changed or added, not counting notes from earlier updates
+    reread: tuple[str, ...]  # the tasks that changed after the learner answered them
+    notes: dict[str, int]  # how many of each of `NOTES` are in the notebook now, including those from earlier updates
 
     @property
     def brings_something(self) -> bool:
-        """Whether the new version holds anything that the copy did not."""
+        """Whether the new version changes anything in the copy."""
         return bool(self.added or self.removed or self.reread)
 
 
 def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
-    """Return the learner's cells with the new version in them.
+    """Return the learner's cells with the new version merged in.
 
     Args:
         own: the learner's cells.
@@ -70,7 +70,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
             asks = by_id[answers[cell["id"]]]
             if STUB in asks["source"] and asks["id"] not in base and cell_digest(asks) != cell_digest(cell):
                 if result and UNTOUCHED_NOTE.fullmatch(result[-1]["source"]):
-                    result.pop()  # what an earlier update said of a version before this one
+                    result.pop()  # an earlier update's note about a previous version
                 result.append(_note(NEW_STUB.format(asks["source"])))
             result.append(cell | {"id": asks["id"]})
         elif cell["id"] in joined:
@@ -92,7 +92,7 @@ def merge(own: list[dict], base: dict[str, str], new: list[dict]) -> Merged:
 
 
 def _without_old_versions(cells, base, new):
-    """Return the cells without the course's version that an earlier update put above the learner's, and its note, where there is a newer one."""
+    """Return the cells without outdated versions of the course's that an earlier update put above the learner's, and without their notes."""
     ids, kept, skip = {cell["id"] for cell in cells}, [], False
     for cell in cells:
         name = str(cell["id"]).removesuffix(COURSES)
@@ -105,7 +105,7 @@ def _without_old_versions(cells, base, new):
 
 
 def _with_ids(cells, base):
-    """Return the cells, each with an id of its own; one that has lost its id is told by its text."""
+    """Return the cells with unique ids; a cell that has lost its id is recognised by its text."""
     used = {cell["id"] for cell in cells}
     lost, seen, named = {text: name for name, text in base.items() if name not in used}, set(), []
     for cell in cells:
@@ -113,7 +113,7 @@ def _with_ids(cells, base):
         if name not in base:
             name = lost.pop(cell_digest(cell), name)
         if (kept := str(name).removesuffix(COURSES)) in base and kept not in used:
-            name = kept  # of two versions, the course's is kept, perhaps with a change
+            name = kept  # of two versions, the course's is left, perhaps with a change
         if name is None or name in seen:
             name = secrets.token_hex(6)
         seen.add(name)
@@ -122,9 +122,9 @@ def _with_ids(cells, base):
 
 
 def _places_taken(written, new, own):
-    """Return {id of a cell that the learner wrote: id of the new cell whose place it takes}, the last one of several.
+    """Return {id of a cell that the learner wrote: id of the new cell that it replaces}; of several, the last counts.
 
-    It is an answer to what the new cell asks, or the same as the new cell.
+    The learner's cell answers what the new cell asks, or has the same text.
     """
     here = {cell["id"] for cell in own}
     asking = {key: cell for cell in new if cell["id"] not in here for key in asked(cell)}
@@ -132,16 +132,16 @@ def _places_taken(written, new, own):
     found = {
         asks["id"]: cell["id"] for cell, key, asks in pairs if key[0] == "def" or _alike_but_for_guesses(cell, asks)
     }
-    same = {cell_digest(cell): cell["id"] for cell in new if cell["id"] not in here}  # the course made that change, too
+    same = {cell_digest(cell): cell["id"] for cell in new if cell["id"] not in here}  # the course made the same change
     found |= {same[cell_digest(cell)]: cell["id"] for cell in written if cell_digest(cell) in same}
     return {own: its for its, own in found.items()}
 
 
 def _alike_but_for_guesses(cell, asks):
-    """Return whether a cell of the course holds a guess or an answer to check and nothing else that the learner's cell does not."""
+    """Return whether a course cell, without its calls of `check` and `predict`, is empty or the same as the learner's."""
     try:
         others = [ast.unparse(_without_guesses(ast.parse(each["source"]))) for each in (asks, cell)]
-    except SyntaxError:  # a guess that is no Python yet
+    except SyntaxError:  # a guess that is not Python yet
         return len(asks["source"].strip().split("\n")) == 1
     return others[0] in ("", others[1])
 
@@ -160,12 +160,12 @@ def _without_guesses(tree):
 
 
 def answered(cell: dict) -> list[tuple[str, str]]:
-    """Return what a learner's cell may be an answer to, as `asked` names it."""
+    """Return what a learner's cell may be an answer to, in the form of `asked`."""
     return [*asked(cell), *(("def", name) for name in DEFINED.findall(cell["source"]))]
 
 
 def asked(cell: dict) -> list[tuple[str, str]]:
-    """Return what a cell asks of the learner: to define something that is a stub so far, or to put something in place of dots."""
+    """Return what a cell asks of the learner: to define what is still a stub, or to replace dots."""
     if cell["cell_type"] != "code":
         return []
     stubs = [("def", name) for name in DEFINED.findall(cell["source"])] if STUB in cell["source"] else []
@@ -173,7 +173,7 @@ def asked(cell: dict) -> list[tuple[str, str]]:
 
 
 def _replaced(own, base, new):
-    """Return {id of a new cell: id of the copy's cell that it has replaced in the course}, as far as order and texts tell."""
+    """Return {id of a new cell: id of the copy's cell that it has replaced in the course}, as far as order and texts show."""
     old = [cell for cell in own if cell["id"] in base]
     order = [[cell["id"] for cell in cells] for cells in (old, new)]
     found = {}
@@ -187,7 +187,7 @@ def _replaced(own, base, new):
 
 
 def _most_alike(before, after):
-    """Yield pairs of cells with texts that are alike, each cell at most once."""
+    """Yield pairs of cells with similar texts, each cell at most once."""
     left = list(after)
     for one in before:
         ratios = [SequenceMatcher(None, one["source"], other["source"], autojunk=False).ratio() for other in left]
@@ -196,7 +196,7 @@ def _most_alike(before, after):
 
 
 def _joined_texts(own, base, new, replaced):
-    """Return {id of a text cell: its id and source to be}, where the new version has the place for what the learner has added to the old one."""
+    """Return {id of a text cell: its new id and source}, if what the learner added to the old text has a place in the new one."""
     here, found = {cell["id"] for cell in own}, {}
     replacing = {old: name for name, old in replaced.items() if name not in here}
     for cell in own:
@@ -208,11 +208,11 @@ def _joined_texts(own, base, new, replaced):
 
 
 def _joined(cell, known, new):
-    """Return the lines of a new text with those that the learner has added in one place of the old one; "" where that cannot be told.
+    """Return a new text with the lines that the learner added in one place of the old one; "" if the place is unclear.
 
     Args:
-        cell: the learner's.
-        known: the digest of the text that the cell had.
+        cell: the learner's cell.
+        known: the digest of the cell's original text.
         new: the lines of the course's new text.
     """
     lines = cell["source"].replace("\r\n", "\n").split("\n")
@@ -228,7 +228,7 @@ def _joined(cell, known, new):
 
 
 def _place_in(old, new, start):
-    """Return which place in the new lines is that place in the old ones: beside the same line, or at the same end; else None."""
+    """Return the place in the new lines that matches one in the old ones: beside the same line, or at the same end; else None."""
     before, after = ([n for n in part if old[n].strip()] for part in (range(start), range(start, len(old))))
     if not before or not after:
         return len(new) if before else 0
@@ -238,7 +238,7 @@ def _place_in(old, new, start):
 
 
 def _put(added, old, start, new, place):
-    """Return the new lines with the added ones at a place, between blank lines where there were some in the old text."""
+    """Return the new lines with the added ones at a place, set off by blank lines as in the old text."""
     text = "\n".join(added).strip("\n").split("\n")
     if place and new[place - 1].strip() and not (added[0].strip() and start and old[start - 1].strip()):
         text = ["", *text]
@@ -248,9 +248,9 @@ def _put(added, old, start, new, place):
 
 
 def _insert(new, base, result, gone, replaced):
-    """Put each cell that is new before the learner's version of what it replaces, else behind the nearest that is before it; return how many.
+    """Insert each new cell before the learner's version of what it replaces, else after the nearest cell that precedes it; return how many.
 
-    One that is gone marks the place of what came instead of it, so that it does not slip before a cell that the learner added above.
+    A cell that is gone marks the place of its replacement, so that this does not slip above a cell that the learner added before it.
     """
     order, added = [cell["id"] for cell in new], 0
     for number, cell in enumerate(new):
@@ -262,7 +262,7 @@ def _insert(new, base, result, gone, replaced):
         if (old := replaced.get(cell["id"])) in there:
             place = max(place, there.index(old) + 1) if old in gone else there.index(old)
         elif cell["cell_type"] == "markdown" and cell["source"].startswith("#"):
-            place = end  # a new part comes behind what the learner has added to the one before
+            place = end  # a new section goes after what the learner has added to the one before
         else:
             place = next((at + 1 for at in range(place, end) if there[at] in gone), place)
         result.insert(place, fresh(cell))
@@ -271,7 +271,7 @@ def _insert(new, base, result, gone, replaced):
 
 
 def _in_order(result, own, base, new):
-    """Return the course's cells in the order of the new version, each with the learner's behind it; as they are if the learner has moved any."""
+    """Return the course's cells in the order of the new version, each followed by the learner's; as they are if the learner has moved any."""
     names = [cell["id"] for cell in own if cell["id"] in base]
     if names != [name for name in base if name in names]:
         return result

@@ -1,7 +1,7 @@
 """Writes the one file that a learner hands in, and says what is missing or odd in it: `course submit`.
 
-Here: one notebook's cells, read as text. Nothing is run and nothing judged: that is grading's (`course grade`), and the file is read
-by the same code as there.
+Here: one notebook's cells, read as text. Nothing is run or judged: `course grade` does that, and it reads the file with
+the same code.
 """
 
 import ast
@@ -43,7 +43,7 @@ from course_utils.workspace.undefined_names import as_python, defined_names, und
 
 CHANGED = state.STATES[0]  # the answer or its task is no longer what was checked
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-LONG = r"(?:[5-9]|\d{2})"  # begins a number of seconds that is worth a word
+LONG = r"(?:[5-9]|\d{2})"  # the beginning of a number of seconds worth a remark
 UNANSWERED = r"""\bcheck\(\s*["']{}["']\s*(?:,\s*\.\.\.|,\s*seed\b|\))"""
 
 
@@ -53,26 +53,26 @@ class Row:
 
     task: str
     here: str  # "answered", "not attempted", "not Python" or "missing"
-    checked: str  # as progress keeps it; "" where it was never checked, `CHANGED` where another answer or task was
-    placeholder: bool = False  # whether code is there, but so is the line that raises NotImplementedError
+    checked: str  # as progress keeps it; "" if never checked, `CHANGED` if the answer or task has changed since
+    placeholder: bool = False  # whether there is code, but also still the line that raises NotImplementedError
 
 
 @dataclass(frozen=True)
 class Submission:
-    """The file to hand in, and what there is to say of it."""
+    """The file to hand in, and remarks on it."""
 
     path: Path
     source: Path
     rows: list[Row]
     remarks: list[str]
-    stays: bool  # nothing was written, since the notebook holds no answer and the file that is there already does
+    stays: bool  # nothing was written, since the notebook holds no answer but the existing file does
 
 
 def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
-    """Write the file to hand in for a lesson. Raises `CourseError` where there is nothing that could be graded.
+    """Write the file to hand in for a lesson. Raises `CourseError` if there is nothing that could be graded.
 
     Args:
-        root: the folder that my_course lies in.
+        root: the folder that contains my_course.
         lesson: as "03" or "03_queries_keys_values".
         file: the notebook; the learner's own copy of the lesson's exercises if left out.
     """
@@ -83,7 +83,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
     notebook, clean, text = _read(path, name)
     target = root / HANDED_IN / f"{name}.ipynb"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what Python would say of the learner's code, which is only parsed
+        warnings.simplefilter("ignore")  # Python's warnings about the learner's code, which is only parsed
         skipped = dict(_no_python(notebook.cells))
         cells = tuple("" if place in skipped else _as_graded(cell) for place, cell in enumerate(notebook.cells))
         broken = {name for place in skipped for name in DEFINED.findall(notebook.cells[place])}
@@ -122,7 +122,7 @@ def submit(root: Path, lesson: str, file: Path | None = None) -> Submission:
 
 
 def unsaved(cells: list[str], number: str) -> list[str]:
-    """Return the tasks of a lesson whose answer has been checked, though these cells of code hold none."""
+    """Return the tasks of a lesson whose answer has been checked, although these code cells hold none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         kept = state.read()
@@ -137,16 +137,16 @@ def _unsaved(rows):
 
 
 def _read(path, name):
-    """Return a notebook as grading reads it, and what to hand in as a dict and as text, once it is sure that it is of the lesson."""
+    """Return a notebook as grading reads it, and what to hand in, as a dict and as text. Raises `CourseError` if it is not the lesson's."""
     try:
         plain = read_own(path)
         notebook, clean = notebook_in(plain, names_by_lesson(), ""), _clean(plain, name)  # whatever the file is called
-        if notebook.lesson not in ("", number_of(name)):  # where names fit several lessons, that of the name is taken
+        if notebook.lesson not in ("", number_of(name)):  # if names fit several lessons, `name` decides
             notebook = notebook_in(plain, names_by_lesson(), name)
         refuse_the_lesson(notebook)
         text = to_text(clean)
         must_fit(len(text.encode()))
-        parse(text.encode())  # as whatever is handed in is read: with the limits for what may come from anybody
+        parse(text.encode())  # as grading reads it: with the limits for files of unknown origin
     except Unreadable as problem:
         if path.suffix.lower() != ".ipynb":
             raise CourseError(f"{path} is not a notebook: --file takes the .ipynb file with your answers.") from None
@@ -160,7 +160,7 @@ def _read(path, name):
 
 
 def _answers_in(path, number):
-    """Return how many answers a file that was handed in before holds, those in words included."""
+    """Return how many answers a file handed in earlier holds, including those in words."""
     try:
         before = read_notebook(path, names_by_lesson())
     except Unreadable:
@@ -184,7 +184,7 @@ def _write(target, text):
 
 
 def _clean(plain, name):
-    """Return a notebook of the cells alone, their pictures with them, without outputs, that says which lesson it is of."""
+    """Return a notebook that has only the cells and their pictures, without outputs, and says which lesson it belongs to."""
     cells, seen = [], {None}
     for place, cell in enumerate(map(with_id, cells_of(plain))):
         kind, source = cell["cell_type"] if cell["cell_type"] in KINDS else "raw", cell["source"] or ""
@@ -213,16 +213,16 @@ def _row(task, cells, broken, entry):
         here = "not attempted"
     checked = entry.get("state", "") if entry.get("attempts") else ""
     nowhere = answer.counts is None
-    where = cells if nowhere else [cells[answer.counts]]  # what was checked may be there by another name
+    where = cells if nowhere else [cells[answer.counts]]  # what was checked may be there under another name
     if checked and (nowhere or "cell" in entry) and entry.get("cell") not in map(state.answer_digest, where):
         checked = CHANGED
     return Row(task.id, here, checked, placeholder)
 
 
 def _what_counts(cells, name, check):
-    """Return the definition that is graded, as its cell and its source; None and "" where there is none.
+    """Return the cell and the source of the definition that is graded; None and "" if there is none.
 
-    It is the one that the last check was given, or the last of all where that was empty.
+    It is the one that the last check was given, or the last of all if that was empty.
     """
     places = definitions(cells, name)
     above = [place for place in places if place <= check]
@@ -232,7 +232,7 @@ def _what_counts(cells, name, check):
 
 
 def _as_graded(cell):
-    """Return what a cell defines where a class is graded: of magics for a whole cell, only some run it."""
+    """Return a cell's code as it is graded: without its cell magic, "" if that magic does not run it."""
     magic = re.match(r"\s*%%(\w+)[^\n]*\n?", cell)
     if magic is None:
         return cell
@@ -240,12 +240,12 @@ def _as_graded(cell):
 
 
 def _keeps_placeholder(text):
-    """Return whether an answer with code of its own reaches the line in which its stub raises an error."""
+    """Return whether an answer has code but still reaches the line in which its stub raises an error."""
     return bool(fingerprint(text)) and any(_reaches_placeholder(each.body) for each in _functions_of(text))
 
 
 def _functions_of(text):
-    """Return the function that an answer is, or the methods of the class that it is; none of several statements."""
+    """Return the function that an answer defines, or the methods of its class; [] unless it is a single statement."""
     try:
         (answer,) = ast.parse(text).body
     except (SyntaxError, ValueError):
@@ -264,13 +264,13 @@ def _reaches_placeholder(body):
 
 @dataclass(frozen=True)
 class _Answer:
-    """Where a notebook defines the answer to a task, by its cells of code from 0, and what it is."""
+    """Where a notebook defines the answer to a task, by code cells counted from 0, and the answer itself."""
 
-    name: str  # the task's name of it
+    name: str  # the task's name for it
     given: str  # the name that its last check was given
-    check: int  # the cell of that check; -1 where there is none
+    check: int  # the cell of that check; -1 if there is none
     places: list[int]  # the cells that define `name`
-    counts: int | None  # the one that is graded
+    counts: int | None  # the one that is graded, if any
     text: str  # the definition there
 
 
@@ -282,9 +282,9 @@ def _answer_in(cells, task):
 
 
 def _remarks(cells, number, broken, elsewhere, kept):
-    """Give a sentence for each thing that the learner may not have meant.
+    """Yield a sentence for each thing that the learner may not have meant.
 
-    `broken` are names in code cells that are no Python, `elsewhere` names that text cells define, `kept` the progress.
+    `broken` are names in code cells that are not Python, `elsewhere` names that text cells define, `kept` the progress.
     """
     exercises = catalogue.by_lesson()[number]
     checked = {found for cell in cells for found in CHECK.findall(cell)}
@@ -309,7 +309,7 @@ def _remarks(cells, number, broken, elsewhere, kept):
 
 
 def _of_its_code(answer, defined):
-    """Give what is odd about the code of an answer; `defined` is what each cell defines."""
+    """Yield what is odd about the code of an answer; `defined` is what each cell defines."""
     if any(isinstance(each, ast.AsyncFunctionDef) for each in _functions_of(answer.text)):
         yield "`async def` makes a function that returns a coroutine, not a value: write `def` alone."
     if _keeps_placeholder(answer.text):
@@ -330,7 +330,7 @@ def _of_its_code(answer, defined):
 
 
 def _of_its_check(answer, cells, entry):
-    """Give what is odd about an answer and its check; `entry` is what progress keeps of it."""
+    """Yield what is odd about an answer and its check; `entry` is the task's entry in the progress."""
     digests = {state.answer_digest(cells[place]) for place in answer.places}
     now = None if answer.counts is None else state.answer_digest(cells[answer.counts])
     checked_last = entry.get("cell")
@@ -359,7 +359,7 @@ def _of_its_check(answer, cells, entry):
 
 
 def _why_not_there(cells, answer, number, defined):
-    """End the sentence on an answer that no cell defines; `defined` is what each cell defines."""
+    """End a sentence about an answer that no cell defines; `defined` is what each cell defines."""
     name, here = answer.name, names_by_lesson()[number]  # `my_attention` of lesson 20 may be 03's `attention`, renamed
     if any(name in names for names in defined if names):
         return "is imported, and grading looks for a cell that defines it: put its code into a cell."
@@ -376,13 +376,13 @@ def _why_not_there(cells, answer, number, defined):
 
 
 def _defined_above(cells, check, names):
-    """Return the function or class that the cell above a task's last check defines last, if it is no task's; "" for none."""
+    """Return the function or class that the cell above a task's last check defines last; "" if there is none or it is a task's."""
     found = next((DEFINED.findall(cell) for cell in reversed(cells[: max(check, 0)]) if cell), [])
     return found[-1] if found and found[-1] not in names else ""
 
 
 def _parsed(cell):
-    """Return a cell's code as a tree, an empty one for what is no Python."""
+    """Return a cell's code as a tree, an empty one if it is not Python."""
     try:
         return ast.parse(as_python(cell))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -390,7 +390,7 @@ def _parsed(cell):
 
 
 def _no_python(cells):
-    """Give (place, sentence) for each code cell that is no Python."""
+    """Yield (place, sentence) for each code cell that is not Python."""
     for place, cell in enumerate(cells):
         first = next((line.strip() for line in cell.split("\n") if line.strip()), "")
         begins = f" (`{first[:40]}{'…' * (len(first) > 40)}`)"
@@ -407,7 +407,7 @@ def _no_python(cells):
 
 
 def _that_wait(cells):
-    """Give a sentence for each cell that plainly never ends, or sleeps: where a class is graded, this takes time from the answers."""
+    """Yield a sentence for each cell that plainly never ends, or sleeps: in grading, this takes time from the answers."""
     for place, cell in enumerate(cells):
         waiting = list(_parsed(cell).body)
         while waiting:
@@ -429,7 +429,7 @@ def _never_ends(node):
 
 
 def _questions(cells, number, checked, kept) -> Iterator[str]:
-    """Questions are in the lesson; an instructor may hand them out with the exercises, and then they count."""
+    """Yield a sentence on unanswered questions; an instructor may hand them out with the exercises, and then they count."""
     ids = [question.id for question in catalogue.questions_of(number)]
     if here := [name for name in ids if name in checked]:
         text = "\n".join(cells)

@@ -1,6 +1,6 @@
-"""Finds the names that an answer uses and no cell of its notebook defines: they are in the kernel only, and not where a class is graded.
+"""Finds names that an answer uses and no cell of its notebook defines: only the learner's kernel knows them, grading does not.
 
-Read from the text of cells. Nothing is run.
+It reads the text of cells and runs nothing.
 """
 
 import ast
@@ -19,7 +19,7 @@ def as_python(cell: str) -> str:
 
 
 def defined_names(cell: str) -> set[str] | None:
-    """Return the names that a cell defines or imports; None where nobody can tell: it imports `*`, or is no Python."""
+    """Return the names that a cell defines or imports; None if that is unknown: it imports `*` or is not Python."""
     try:
         code = as_python(cell)
         imports = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom))
@@ -31,11 +31,11 @@ def defined_names(cell: str) -> set[str] | None:
 
 
 def undefined_names(answer: str, defined: Sequence[set[str] | None]) -> list[str]:
-    """Return the names that an answer uses and that are neither built in nor defined in some cells, in alphabetical order.
+    """Return the names that an answer uses but that are neither built in nor defined in the given cells, in alphabetical order.
 
     Args:
         answer: the source of a function or a class.
-        defined: what each of the cells defines. There are no such names if nobody can tell it of one of them.
+        defined: what each cell defines. If that is unknown for one of them, [] is returned.
     """
     if None in defined:
         return []
@@ -47,7 +47,7 @@ def undefined_names(answer: str, defined: Sequence[set[str] | None]) -> list[str
 
 
 def _used(table: symtable.SymbolTable, outermost: bool = True) -> Iterator[str]:
-    """Give the names of the module that a piece of code and what is nested in it refer to."""
+    """Yield the global names that a piece of code, including what is nested in it, refers to."""
     for symbol in table.get_symbols():
         if symbol.is_referenced() and (not symbol.is_assigned() if outermost else symbol.is_global()):
             yield symbol.get_name()
@@ -56,7 +56,7 @@ def _used(table: symtable.SymbolTable, outermost: bool = True) -> Iterator[str]:
 
 
 def _defined(table: symtable.SymbolTable, outermost: bool = True) -> Iterator[str]:
-    """Give the names of the module that a piece of code defines."""
+    """Yield the global names that a piece of code defines."""
     for symbol in table.get_symbols():
         bound = symbol.is_assigned() or symbol.is_imported()
         if bound and (outermost or symbol.is_declared_global()):

@@ -59,7 +59,7 @@ def _make(place):
 
 
 def _read_original(place):
-    """Return the course's own notebook. Raises `CourseError` where somebody has worked in it."""
+    """Return the course's own notebook. Raises `CourseError` if somebody has worked in it."""
     if not copies.is_as_built(place.original):
         back = f"git checkout {place.built}"
         raise CourseError(
@@ -70,14 +70,14 @@ def _read_original(place):
 
 
 def _update(place):
-    """Update one copy; return the line that says what was done, "" where there was nothing to do."""
+    """Update one copy; return the line that says what was done, "" if there was nothing to do."""
     path = place.root / place.own
     own, built = copies.read(path), _read_original(place)
     base = copies.copied(own) or _told_by_cells(place, own, built)
     if base["version"] == copies.version_of(built):
         return ""
     merged = merge(own["cells"], base["cells"], built["cells"])
-    if not (base["version"] or merged.brings_something):  # its cells alone tell, and they tell of nothing new
+    if not (base["version"] or merged.brings_something):  # only its cells tell its version, and nothing is new
         return ""
     copy = copies.keep(place.root, place.folder, path)
     new = copies.copy_of(place, built)
@@ -86,7 +86,7 @@ def _update(place):
     version = {"nbformat": new["nbformat"], "nbformat_minor": new["nbformat_minor"]}
     whole = own | version | {"metadata": metadata, "cells": merged.cells}
     try:
-        write(path.resolve(), copies.to_text(whole))  # a link stays one
+        write(path.resolve(), copies.to_text(whole))  # a symbolic link stays one
     except OSError:
         (place.root / copy).unlink(missing_ok=True)  # nothing was changed, so there is nothing earlier to keep
         raise
@@ -97,10 +97,10 @@ def _update(place):
 
 
 def _told_by_cells(place, own, built):
-    """Return what a notebook was copied from that does not say so, such as one opened on Colab or cleaned of its metadata.
+    """Return what a notebook was copied from if it does not say so, such as one opened on Colab or stripped of its metadata.
 
-    The build names a cell by its text: so a name that the course's notebook has today tells what text the learner's cell had. What
-    has lost its name is told by its text, or by what it answers.
+    The build derives a cell's id from its text, so an id that the course's notebook has today tells what text the learner's cell had. A
+    cell that has lost its id is recognised by its text or by what it answers.
     """
     known = {cell["id"]: copies.cell_digest(cell) for cell in own["cells"] if copies.is_original(place, cell)}
     names, texts = {cell["id"] for cell in own["cells"]}, {copies.cell_digest(cell) for cell in own["cells"]}
