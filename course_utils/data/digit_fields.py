@@ -18,7 +18,7 @@ TEST = 400  # of the 1,797 digits, the last ones
 @cache
 def digits() -> tuple[Tensor, Tensor]:
     """Return scikit-learn's 1,797 digits, 1797×8×8 with values from 0 to 1, and which they are, 1797."""
-    # Here, as it takes a second, and every command imports the tasks of all lessons, which import this.
+    # Here, because it takes a second, and every command imports the tasks of all lessons, which import this.
     from sklearn.datasets import load_digits
 
     found = load_digits()
@@ -26,7 +26,7 @@ def digits() -> tuple[Tensor, Tensor]:
 
 
 def digits_of(part: str) -> tuple[Tensor, Tensor]:
-    """Return the digits of "train" or "test" and which they are. Raises CourseError for a part that is not there."""
+    """Return the digits of "train" or "test" and which they are. Raises CourseError for any other part."""
     if part not in ("train", "test"):
         raise CourseError(f"the parts are 'train' and 'test'; there is no {part!r}")
     return tuple(whole[:-TEST] if part == "train" else whole[-TEST:] for whole in digits())
@@ -41,14 +41,14 @@ def digit_fields(
         number: of fields, N.
         side: of a field, in pixels, 8 at least.
         clutter: pieces of 4×4 pixels on each field, cut out of other digits; where they overlap the brighter pixel stays.
-        draw: where chance comes from.
-        part: "train" or "test": from which digits.
+        draw: the random generator.
+        part: "train" or "test": which digits to use.
 
     Returns:
         Fields N×side×side with values from 0 to 1; which digits, N; the rows and columns of their upper left corners, N×2.
 
     Raises:
-        CourseError: for a field smaller than a digit, or a part that is not there.
+        CourseError: for a field smaller than a digit, or an unknown part.
     """
     if side < SIDE:
         raise CourseError(f"a field must be at least {SIDE} pixels wide, as a digit is, not {side}")

@@ -4,9 +4,9 @@ Here: the registry of files, `fetch`, `where`, and the one exception they raise,
 what is in the files (`sst2.py`), and what a lesson does without them (`loading.py`).
 
 Why a half-written file is never loaded: a download goes to a private folder inside the cache, is checked
-there, and only then renamed into place, which either happens as a whole or not at all, also when two
-processes do it at once. Besides, `fetch` compares the checksum each time, so that a file damaged later is
-downloaded anew.
+there and only then renamed into place, which happens completely or not at all, even when two processes do
+it at once. `fetch` also compares the checksum each time, so that a file damaged later is downloaded
+again.
 """
 
 import atexit
@@ -117,22 +117,22 @@ REGISTRY = {
     ),
 }
 
-SECONDS_TO_ANSWER = 5  # until a server counts as out of reach
+SECONDS_TO_ANSWER = 5  # until a server counts as unreachable
 SECONDS_OF_SILENCE = 10  # in the middle of a download
 RETRIES = 2  # after a broken or wrong download; pooch waits 1 s before the first, 2 s before the second
 
-pooch.get_logger().setLevel("WARNING")  # its "Downloading ..." says the same as the progress bar
+pooch.get_logger().setLevel("WARNING")  # its "Downloading ..." repeats the progress bar
 
 
 class DataError(CourseError):
-    """A data file can't be had: the message says in one sentence what was expected, what came, what to do."""
+    """A data file is unavailable: the message says in one sentence what was expected, what arrived, what to do."""
 
 
 def fetch(path: str) -> Path:
-    """Return the checked local file of a registered path such as "sst2/train.tsv", downloading it if need be.
+    """Return the checked local file of a registered path such as "sst2/train.tsv", downloading it if necessary.
 
-    A folder in COURSE_DATA_MIRROR is read in place and never written; an address there replaces the
-    publisher's. Raises `DataError`.
+    A folder in COURSE_DATA_MIRROR is read in place and never written to; an address there replaces the
+    publisher's. Raises `DataError` if the file is unavailable.
     """
     if path not in REGISTRY:
         raise DataError(f"There is no data file {path!r}: name one of {', '.join(REGISTRY)}.")
@@ -144,7 +144,7 @@ def fetch(path: str) -> Path:
 
 
 def where() -> str:
-    """Say in a short phrase where data come from: a mirror folder, a mirror address, or the cache folder."""
+    """Return in a short phrase where data come from: a mirror folder, a mirror address, or the cache folder."""
     mirror = named_mirror()
     if isinstance(mirror, Path):
         return f"mirror folder {mirror}"
@@ -152,7 +152,7 @@ def where() -> str:
 
 
 def named_mirror() -> Path | str | None:
-    """Return COURSE_DATA_MIRROR as a folder (Path) or an address (str); None when it is not set."""
+    """Return COURSE_DATA_MIRROR as a folder (Path) or an address (str); None if it is not set."""
     mirror = os.environ.get("COURSE_DATA_MIRROR", "").strip()
     if not mirror:
         return None
@@ -203,7 +203,7 @@ def _is_intact(file: Path, sha256: str) -> bool:
 
 
 def _can_write(folder: Path) -> bool:
-    # Tried, not looked up: permission bits say little about root, network drives and full disks.
+    # Tested, not looked up: permission bits say little about root, network drives and full disks.
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -214,7 +214,7 @@ def _can_write(folder: Path) -> bool:
 
 @functools.cache
 def _temporary_folder(cache: Path) -> Path:
-    """Make this process's stand-in for a cache that can't be written; say so once, for it is remembered."""
+    """Make this process's stand-in for a cache that can't be written; cached, so that it says so only once."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="attention-course-"))
     except OSError:
@@ -231,7 +231,7 @@ def _temporary_folder(cache: Path) -> Path:
 
 
 def _download(path: str, address: str, sha256: str, target: Path) -> None:
-    """Bring one file to `target`, or say in a `DataError` why not."""
+    """Download one file to `target`. Raises `DataError`, which says why, if that fails."""
     import requests  # takes 0.1 s, and most calls find the file in the cache
 
     received = ["unknown"]
@@ -242,7 +242,7 @@ def _download(path: str, address: str, sha256: str, target: Path) -> None:
         _download_checked(address, sha256, target, received)
     except requests.RequestException as error:
         raise DataError(f"{failure} {_reason(error)}: {remedy}, and try again.") from None
-    except ValueError:  # pooch's word for a wrong checksum
+    except ValueError:  # what pooch raises for a wrong checksum
         raise DataError(
             f"{failure} what came has the checksum {received[-1][:12]}… instead of {sha256[:12]}… "
             f"({1 + RETRIES} attempts): try again later, or name another mirror in COURSE_DATA_MIRROR."
@@ -257,7 +257,7 @@ def _download(path: str, address: str, sha256: str, target: Path) -> None:
 
 
 def _download_checked(address: str, sha256: str, target: Path, received: list[str]) -> None:
-    """Download, check, and only then rename into place; note in `received` the checksum of each attempt."""
+    """Download, check, and only then rename into place; record in `received` the checksum of each attempt."""
 
     name = target.name
 
@@ -269,18 +269,18 @@ def _download_checked(address: str, sha256: str, target: Path, received: list[st
     with tempfile.TemporaryDirectory(".incoming", dir=target.parent, ignore_cleanup_errors=True) as private:
         pup = pooch.create(private, "", registry={name: sha256}, urls={name: address}, retry_if_failed=RETRIES)
         file = pup.fetch(name, downloader=downloader)
-        os.chmod(file, 0o644)  # a temporary file is its owner's only, while a cache may be shared
+        os.chmod(file, 0o644)  # a temporary file is private to its owner, but a cache may be shared
         os.replace(file, target)
 
 
 def _write_stream(address: str, file: str, title: str) -> None:
-    """Write what the address gives to a file, under a progress bar."""
+    """Write what is at an address to a file, with a progress bar."""
     # Not pooch's own downloader: when a transfer fails it leaves the connection open and the bar half drawn.
     import requests
     from tqdm import tqdm
 
     timeout = (SECONDS_TO_ANSWER, SECONDS_OF_SILENCE)
-    as_it_is = {"Accept-Encoding": "identity"}  # so that a broken transfer shows and the total is right
+    as_it_is = {"Accept-Encoding": "identity"}  # so that a broken transfer is noticed and the total is right
     with requests.get(address, stream=True, timeout=timeout, headers=as_it_is) as response:
         response.raise_for_status()
         total = int(response.headers.get("Content-Length", 0)) or None
@@ -293,8 +293,8 @@ def _write_stream(address: str, file: str, title: str) -> None:
 def _check_reachable(address: str) -> None:
     """Raise an error of requests unless the server answers within SECONDS_TO_ANSWER.
 
-    Asked in a thread, because offline the look-up of a name and a try of each of a host's addresses can
-    together take a minute, which no time limit of requests bounds.
+    In a thread, because offline, looking up the name and trying each of the host's addresses can take a
+    minute, which none of requests' time limits bounds.
     """
     import requests
 
@@ -327,7 +327,7 @@ def _reason(error: Exception) -> str:
         return f"the transfer broke off ({1 + RETRIES} attempts)"
     if isinstance(error, requests.exceptions.InvalidURL):
         return "that is no address"
-    # requests reports a read that times out in mid-file as a mere ConnectionError, with these words.
+    # requests reports a read that times out in mid-file as a plain ConnectionError with these words.
     if isinstance(error, requests.Timeout) or "timed out" in str(error):
         return "no answer came in time"
     return "the server can't be reached"

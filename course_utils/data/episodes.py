@@ -1,6 +1,6 @@
-"""Small tasks that are drawn anew each time, so that only what is learned within an episode helps: characters with new labels.
+"""Small tasks that are new each time, so that only what is learned within an episode helps: characters with new labels.
 
-Here: the world. Not here: the model that learns in them (`models/snail.py`).
+Here: the tasks. Not here: the model that learns from them (`models/snail.py`).
 
 Shape letters: B episodes, T steps.
 """
@@ -27,17 +27,17 @@ class Episodes(NamedTuple):
 
 
 def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, part="all") -> Episodes:
-    """Return episodes of five classes each, whose labels from 0 to 4 are drawn anew; at each step a character of one class is shown, in another hand.
+    """Return episodes of five classes with new labels, 0 to 4; each step shows a character of one class, in different handwriting.
 
     Args:
-        kind: "upright": the digits 0 to 4, five classes in all; "turned": the same, each turned or mirrored in one of eight ways, 40 classes;
-            "joined": two of these 40, cut along a line and joined, other pairs in the "test" part than elsewhere; "held out": the digits 5 to
-            9, which no other kind has.
-        draw: where chance comes from.
-        part: of the pictures that the characters are made of: "test" is every fourth one, "train" are the others, and "all" are both.
+        kind: "upright": the digits 0 to 4, five classes in all; "turned": these digits, turned or mirrored in one of eight ways, 40 classes;
+            "joined": two of these 40, cut along a line and joined, with different pairs in the "test" part; "held out": the digits 5
+            to 9, which no other kind has.
+        draw: the random generator.
+        part: of the pictures that the characters are made from: "test", every fourth one; "train", the others; "all", both.
 
     Raises:
-        CourseError: for another kind or part.
+        CourseError: for an unknown kind or part.
     """
     if kind not in KINDS:
         raise CourseError(f"characters are of the kinds {', '.join(KINDS)}; there is no {kind!r}")
@@ -54,7 +54,7 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, 
         shown = _form_pictures(form.gather(1, which), draw, part)
     if kind == "joined":
         side = _side_of_a_line(number, draw).gather(1, which[..., None, None].expand_as(shown))
-        # how far behind its form each class has its other one, B 5: an even number, in the test an odd one
+        # how far after its form each class's other form is, B 5: an even number, but odd in the test part
         further = 2 * torch.randint(20, (number, WAYS), generator=draw) + (part == "test")
         other = ((form + further) % 40).gather(1, which)  # B T
         shown = torch.where(side, shown, _form_pictures(other, draw, part))
@@ -62,7 +62,7 @@ def character_episodes(number: int, kind: str, draw: torch.Generator, steps=26, 
 
 
 def _digit_pictures(wanted, draw, part):
-    """A picture of each digit B×T that is wanted: B×T×8×8."""
+    """Return a picture of each wanted digit B×T: B×T×8×8."""
     pictures, of = digits()
     if part != "all":
         ours = (torch.arange(len(of)) % 4 == 0) == (part == "test")
@@ -74,7 +74,7 @@ def _digit_pictures(wanted, draw, part):
 
 
 def _form_pictures(form, draw, part):
-    """A picture of each of 40 forms B×T, a digit turned by quarters, and mirrored from the fourth way on: B×T×8×8."""
+    """Return a picture of each of 40 forms B×T, a digit in quarter turns, mirrored from way 4 on: B×T×8×8."""
     shown, way = _digit_pictures(form // 8, draw, part), form % 8
     for turn in range(8):
         here = way == turn
@@ -90,7 +90,7 @@ def _side_of_a_line(number, draw):
 
 
 def nearest(episodes: Episodes) -> Tensor:
-    """The label of the picture before that has the smallest squared distance, B×T; that of the first step means nothing."""
+    """Return the label of the nearest earlier picture (Euclidean distance), B×T; at the first step it is meaningless."""
     T = episodes.labels.shape[1]
     distances = torch.cdist(episodes.pictures, episodes.pictures)
     later = ~torch.ones(T, T, dtype=torch.bool).tril(-1)
@@ -98,6 +98,6 @@ def nearest(episodes: Episodes) -> Tensor:
 
 
 def most_frequent(episodes: Episodes) -> Tensor:
-    """The most frequent label before each step, B×T; the smallest one of several, and 0 at the first step."""
+    """The most frequent label before each step, B×T; the smallest if there are several, and 0 at the first step."""
     labels = torch.nn.functional.one_hot(episodes.labels, WAYS)
     return (labels.cumsum(1) - labels).argmax(-1)

@@ -1,6 +1,6 @@
 """Small worlds in which a state must find one of S hidden states: what lesson 04 compares alignment scores on.
 
-Shape letters: B batch, S hidden states, D width. Not here: the scores (`models/attention.py`), nor their training.
+Shape letters: B batch, S hidden states, D width. Not here: the scores (`models/attention.py`), or their training.
 """
 
 import torch
@@ -9,10 +9,10 @@ WORLDS = ("same", "turned", "position", "salience")
 
 
 def find_one(world, seed, S=8, D=4, bias=1.0):
-    """Return a function from a batch size B to states B×1×(D+1), hidden states B×S×(D+1) and the right ones' places B.
+    """Return a function from a batch size B to states B×1×(D+1), hidden states B×S×(D+1) and the places of the right ones B.
 
-    In "same" the state is the wanted hidden state plus noise; in "turned" that is turned by an orthogonal matrix; in "position" the
-    state alone says the place; in "salience" the wanted hidden state lies furthest along a direction, and the state says nothing.
+    In "same" the state is the wanted hidden state plus noise; in "turned" an orthogonal matrix rotates it first; in "position" the
+    state alone gives the place; in "salience" the wanted hidden state is furthest along a direction, and the state is no help.
     Every vector ends in `bias`.
     """
     generator = torch.Generator().manual_seed(seed)

@@ -1,32 +1,32 @@
-"""Generated reviews: a small grammar, made from a seed, of which the truth is known. No file, no network.
+"""Generated reviews: made from a seed by a small grammar, so the truth is known. No file, no network.
 
     review  = [before] "the" aspect "was" opinion [after]
     opinion = [adverb] WORD                             kind "plain":    label is WORD's polarity
-            | "not" [adverb] WORD                       kind "negated":  label is the other one
+            | "not" [adverb] WORD                       kind "negated":  label is the opposite
             | A "," "not" B, of opposite polarity       kind "contrast": label is A's
 
 Everything optional is neutral, and every choice is independent of the others: WORD's (or A's) polarity is
 positive or negative with equal chance, whatever the kind and the words around it. In one sentence for all
-three kinds: the label is the polarity of the decisive word (WORD, A), flipped where that word lies in the
+three kinds: the label is the polarity of the decisive word (WORD, A), flipped if that word is in the
 scope of "not".
 
 Two facts that the lessons use. A *bag-of-words model* gives each word a number (a direction's dot product
 with its vector), adds the numbers up, and says "positive" above a threshold.
 
 (a) Without contrast, with a share ρ of negated reviews, its accuracy is at most 1 - min(ρ, 1-ρ)/2.
-    Proof. Fix all that is neutral (its sum less the threshold: r), a positive word p and a negative word
-    n; write m for the number of "not". Plain and negated, p and n, are all four right only if
+    Proof. Fix everything neutral (its sum less the threshold: r), a positive word p and a negative word
+    n; let m be the number of "not". Plain and negated, with p and n, all four are right only if
         p + r > 0,    n + r <= 0,    p + m + r <= 0,    n + m + r > 0.
-    First and fourth add up to p + n + m + 2r > 0, second and third to p + n + m + 2r <= 0: impossible. So
-    of these four at least one is wrong, whatever the neutral words, p and n; and as those are drawn
-    independently of polarity and negation, the error rates in the four cells polarity × negation add up
-    to at least 1. The cells' shares are (1-ρ)/2, (1-ρ)/2, ρ/2, ρ/2, so the error is at least the smallest
+    The first and fourth add up to p + n + m + 2r > 0, the second and third to p + n + m + 2r <= 0:
+    impossible. At least one of these four is therefore wrong, whatever the neutral words, p and n; because
+    they are drawn independently of polarity and negation, the error rates in the four cells polarity ×
+    negation add up to at least 1. The cells' shares are (1-ρ)/2, (1-ρ)/2, ρ/2, ρ/2, so the error is at least the smallest
     of them: min(ρ, 1-ρ)/2. The same holds for any function that rises (or falls) with such a sum. A model
-    that is wrong in one smallest cell only reaches the bound. It speaks of the distribution: on N reviews
-    luck moves the accuracy by some 0.5/√N either way.
+    that is wrong only in one smallest cell reaches the bound. The bound is for the distribution: on N
+    reviews, luck moves the accuracy by about 0.5/√N either way.
 
 (b) On contrast pairs ("great , not awful", "awful , not great") whatever ignores word order is right
-    exactly half of the time: both hold the same bag, so get the same answer, and have opposite labels.
+    exactly half of the time: both are the same bag, so they get the same answer, but have opposite labels.
 
 Here: the grammar and its truth. Not here: `Reviews` itself (`reviews.py`).
 """
@@ -70,9 +70,9 @@ class GeneratedReviews(Reviews):
     """N reviews of the grammar with their truth; positions count words from 0."""
 
     polarity: torch.Tensor  # N, int64: +1 or -1, of the decisive opinion word, before any negation
-    opinion_at: torch.Tensor  # N, int64: where the decisive opinion word stands
-    negation_at: torch.Tensor  # N, int64: where "not" stands; -1 where there is none
-    scope: list[tuple[int, int]]  # start and end (exclusive) of the words under "not"; (0, 0) without it
+    opinion_at: torch.Tensor  # N, int64: where the decisive opinion word is
+    negation_at: torch.Tensor  # N, int64: where "not" is; -1 without one
+    scope: list[tuple[int, int]]  # start and end (exclusive) of the words under "not"; (0, 0) without one
     kind: list[str]  # "plain", "negated" or "contrast"
 
 
@@ -110,7 +110,7 @@ def four_cases(n: int, seed: int) -> GeneratedReviews:
     """Return n groups of four reviews that differ only in their opinion word and in "not".
 
     Rows 4i to 4i+3 hold the same neutral words with a positive word p and a negative word n: p, n, not p, not n. By fact
-    (a) a bag-of-words model is right on at most three of each four: here without luck, so 75 % is never exceeded.
+    (a) a bag-of-words model is right on at most three of each four: here without luck, so 75% is never exceeded.
     """
     rng = random.Random(seed)
     reviews = []
@@ -123,7 +123,7 @@ def four_cases(n: int, seed: int) -> GeneratedReviews:
 
 
 def _with_word(base: _Review, word: str, polarity: int, kind: str) -> _Review:
-    """Exchange the opinion word of a plain review, and negate it for the kind "negated"."""
+    """Replace the opinion word of a plain review, and negate it for the kind "negated"."""
     start = base.words.index("was") + 1
     negation = ["not"] * (kind == "negated")
     words = [
@@ -139,7 +139,7 @@ def _with_word(base: _Review, word: str, polarity: int, kind: str) -> _Review:
 
 
 def _pick(rng: random.Random, choices: tuple):
-    # Of Python's generator only random() is promised to stay the same from version to version.
+    # Python promises only for random() that its numbers stay the same from version to version.
     return choices[int(rng.random() * len(choices))]
 
 
@@ -167,7 +167,7 @@ def _draw_review(rng: random.Random, kind: str) -> _Review:
 
 
 def _swap_opinions(review: _Review) -> _Review:
-    """Exchange the two opinion words of a contrast, which turns its truth round."""
+    """Swap the two opinion words of a contrast, which reverses its truth."""
     words, first, second = list(review.words), review.opinion_at, review.scope[0]
     words[first], words[second] = words[second], words[first]
     return review._replace(words=words, polarity=-review.polarity)

@@ -1,6 +1,6 @@
-"""Real reviews and captions where they can be had, generated ones everywhere else, so that a lesson always has some.
+"""Real reviews and captions if they are available, generated ones otherwise, so that a lesson always has some.
 
-Here: `review_file` and `caption_files`, for a page that reads the files itself, and `load_captions`, which reads them. Not here: how either is made (`sst2.py`, `multi30k.py`, `generated_reviews.py`, `small_world.py`), nor how files are downloaded (`download.py`).
+Here: `review_file` and `caption_files`, for a page that reads the files itself, and `load_captions`, which reads them. Not here: how either is made (`sst2.py`, `multi30k.py`, `generated_reviews.py`, `small_world.py`), or how files are downloaded (`download.py`).
 """
 
 import atexit
@@ -20,7 +20,7 @@ from course_utils.data.pairs import Pairs
 from course_utils.data.small_world import small_world
 from course_utils.data.sst2 import SPLITS
 
-# The stand-in for SST-2: as many reviews, and about as many of them negated.
+# The stand-in for SST-2: as many reviews, about as many of them negated.
 _SIZES_AND_SEEDS = {"train": (6920, 1), "dev": (872, 2), "test": (1821, 3)}
 _NEGATION = 0.22
 # The stand-in for Multi30k, and what Multi30k calls its splits.
@@ -29,12 +29,12 @@ _CAPTION_SPLITS = {"train": "train", "val": "val", "test": "test_2016_flickr"}
 
 
 def review_file(split: str) -> Path:
-    """Return the file of SST-2's train, dev or test split, or one of generated reviews where SST-2 can't be had.
+    """Return the file of SST-2's train, dev or test split, or one of generated reviews if SST-2 is unavailable.
 
-    A line is a review: its words with a space between two, a tab, and its label, 1 if positive and 0 if negative.
-    The choice is made once per process, for all three splits. Raises `CourseError` for another split, never for want of
-    data: but where the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, nothing generated
-    stands in (`DataError`).
+    A line is a review: its words separated by spaces, a tab, and its label, 1 if positive and 0 if negative.
+    The choice is made once per process, for all three splits. Raises `CourseError` for any other split, not for missing
+    data; but if the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, generated data
+    are not used (`DataError`).
     """
     if split not in SPLITS:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
@@ -43,7 +43,7 @@ def review_file(split: str) -> Path:
 
 @functools.cache
 def _review_files() -> dict[str, Path]:
-    """Return the files of all three splits, once, so that no lesson trains in one world and tests in the other."""
+    """Return the files of all three splits, once, so that no lesson trains on real reviews and tests on generated ones."""
 
     def file(split):
         return fetch(f"sst2/{split}.tsv")
@@ -59,9 +59,9 @@ def _review_files() -> dict[str, Path]:
 
 
 def caption_files(split: str) -> tuple[Path, Path]:
-    """Return the English and the German file of Multi30k's train, val or 2016 test split, or two of the toy language where it can't be had.
+    """Return the English and German files of Multi30k's train, val or 2016 test split, or two of the toy language if it is unavailable.
 
-    Each is compressed with gzip; a line of one and the same line of the other are a pair. Chooses and raises as `review_file` does.
+    Each is compressed with gzip; the same line of both is a pair. Chooses and raises as `review_file` does.
     """
     if split not in _CAPTION_SPLITS:
         raise CourseError(f"split must be train, val or test, not {split!r}")
@@ -84,7 +84,7 @@ def _caption_files() -> dict[str, tuple[Path, Path]]:
 
 
 def load_captions(split: str) -> Pairs:
-    """Return the train, val or 2016 test split of Multi30k, English and German, or pairs of the toy language where it can't be had.
+    """Return the train, val or 2016 test split of Multi30k, English and German, or pairs of the toy language if it is unavailable.
 
     Chooses and raises as `caption_files` does.
     """
@@ -95,7 +95,7 @@ _load_captions = functools.cache(read_pairs)
 
 
 def _load_all(load, splits, real, instead):
-    """Return each split of a data set, or None where it can't be had, after saying what is used instead."""
+    """Return each split of a data set, or None if it is unavailable, after saying what is used instead."""
     try:
         return {split: load(split) for split in splits}
     except DataError as error:

@@ -1,4 +1,4 @@
-"""Two worlds for an attention of one's own: look up the value of a key that was told once, or the latest of several values.
+"""Two worlds for trying out an attention: look up the value of a key that was told once, or the latest of several values.
 
 Shape letters: B sequences, T steps, K keys, V values.
 """
@@ -14,7 +14,7 @@ KINDS = {"once": KEYS, "latest": 8}  # how many keys a sequence has
 
 
 class Lookups(NamedTuple):
-    """At each step a key is told with its value, and one told so far is asked for: key, value, query and answer, all B×T."""
+    """At each step a key is told with its value, and one told by then is asked for: key, value, query and answer, all B×T."""
 
     key: Tensor
     value: Tensor
@@ -38,7 +38,7 @@ def lookups(number: int, kind: str, draw: torch.Generator, steps: int) -> Lookup
 
 
 def most_told(lookups: Lookups) -> Tensor:
-    """The value that was told most often so far with the key that is asked for, B×T; the smallest one of several."""
+    """Return the value told most often so far with the key that is asked for, B×T; the smallest if there are several."""
     same = (lookups.query[:, :, None] == lookups.key[:, None]).tril()  # B T T
     return (same.float() @ F.one_hot(lookups.value, VALUES).float()).argmax(-1)
 

@@ -4,23 +4,23 @@ How they are written: `benchmarks/measuring.py`.
 
 length.csv                              benchmarks/length.py          what gets through one vector
 all_captions.csv                        benchmarks/all_captions.py    captions of any length through one vector
-attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where it lies
+attention.csv, scores.csv, projected.csv benchmarks/looking_back.py   what attention adds, and where its weights are
 projections.csv                         benchmarks/projections.py     self-attention with and without each projection, by epochs
 beams.csv                               benchmarks/beams.py           width against BLEU
 local.csv                               benchmarks/local.py           attention in a window
-recall.csv                              benchmarks/recall.py          attention of a network to its own past
-paths.csv, path_steps.csv               benchmarks/paths.py           how far four kinds of layers see, and how soon two of them learn
+recall.csv                              benchmarks/recall.py          a network's attention to its own past
+paths.csv, path_steps.csv               benchmarks/paths.py           how far four kinds of layers see, and how fast two of them learn
 facts.csv                               benchmarks/facts.py           one head and four, with narrow and wide hidden layers
 near.csv, heads.csv                     benchmarks/heads.py           where each head looks, and each switched off
 positions.csv                           benchmarks/positions.py       ways to tell positions apart, by length
 places.csv                              benchmarks/positions.py       the same for texts of 24 words, by the place of the answer
 translated.csv                          benchmarks/positions.py       the same in translation, and no positions
-warm_up.csv                             benchmarks/warm_up.py         norms in front or behind, with a warm-up and without
+warm_up.csv                             benchmarks/warm_up.py         norms before or after, with and without a warm-up
 parts.csv                               benchmarks/parts.py           a Transformer without each of its parts
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
-by_heart.csv                            benchmarks/ablations.py       with dropout and without, on sentences read and on new ones
+by_heart.csv                            benchmarks/ablations.py       with and without dropout, on sentences seen and on new ones
 own_loop.csv                            benchmarks/ablations.py       captions learned by lesson 13's own loop, by epochs
-caption_words.csv                       benchmarks/ablations.py       how many captions it has read with a word or a sentence
+caption_words.csv                       benchmarks/ablations.py       how many training captions have a word or a sentence
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 looks.csv, found.csv                    benchmarks/glimpses.py        where one model looks among clutter, and how often each look finds the digit
 captions.csv, emptied.csv               benchmarks/captions.py        naming and pointing, softly, hard, with a penalty, and with a cell emptied
@@ -28,13 +28,13 @@ relations.csv                           benchmarks/captions.py        relations,
 flickr8k.csv, flickr8k_captions.csv     benchmarks/flickr8k.py        captions of photographs, and with a part covered
 memory.csv                              benchmarks/memory.py          hops, by kind of question, and where each hop looks
 turing.csv                              benchmarks/turing.py          copying and recalling with a memory, by length
-copying.csv                             benchmarks/copying.py         how many machines learn to copy, whole and without a part
+copying.csv                             benchmarks/copying.py         how many machines learn to copy, whole and with a part removed
 balance.csv                             benchmarks/experts.py         how many experts get work
 lines.csv, translators.csv              benchmarks/experts.py         experts that compete or not, and those of a Transformer
 characters.csv                          benchmarks/snail.py           learning from examples, by the number of classes learned from
 variants.csv                            benchmarks/variants.py        five attentions in two worlds, whole and in part
-gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four changes since 2017, each put in and taken out; and copying, with one layer and two
-retold.csv                              benchmarks/gpt.py             how GPTs copy in tales that are changed
+gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four changes since 2017, each added and removed; and copying, with one layer and two
+retold.csv                              benchmarks/gpt.py             how GPTs copy in changed tales
 sst2_llama.csv, sst2_trained.csv        benchmarks/llama.py           reviews of films, by a real language model and by models of lessons 01 and 03
 one_head.csv                            benchmarks/llama.py           the same model's copying and prose, with each head switched off
 mistakes.csv                            benchmarks/llama.py           its losses, logits and answer, with one mistake at a time
@@ -61,10 +61,10 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
         table: the table's name, such as "length".
         value: the column that was measured.
         along: the column that it was measured against.
-        where: what other columns must hold, such as order="monotone".
+        where: values of other columns, such as order="monotone".
 
     Raises:
-        CourseError: for a table or column that is not there, or where nothing fits.
+        CourseError: for an unknown table or column, or if nothing matches.
     """
     runs = {}
     for row in read_rows(table, (value, along), where):
@@ -74,7 +74,7 @@ def measured(table: str, value: str, along: str, **where) -> tuple[list[float], 
 
 
 def measured_at(table: str, value: str, along: str, places, **where) -> list[list[float]]:
-    """Return for each of these places along a column the numbers measured there, one for each seed. The rest is as for `measured`."""
+    """Return for each of these places along a column the numbers measured there, one per seed. The rest is as for `measured`."""
     found, runs = measured(table, value, along, **where)
     return [[run[found.index(place)] for run in runs] for place in places]
 
@@ -96,7 +96,7 @@ def measured_once(table: str, *values: str, **where) -> list[list[float]]:
 
 
 def by_seed(table: str, value: str, **where) -> Tensor:
-    """Return a column's number for each seed, in their order, and the mean where a seed has several rows. The rest is as for `measured`."""
+    """Return a column's number for each seed, in order of seeds, and the mean if a seed has several rows. The rest is as for `measured`."""
     runs = {}
     for row in read_rows(table, ("seed", value), where):
         runs.setdefault(int(row["seed"]), []).append(float(row[value]))
@@ -104,7 +104,7 @@ def by_seed(table: str, value: str, **where) -> Tensor:
 
 
 def read_rows(table: str, columns=(), where=None) -> list[dict[str, str]]:
-    """Return the rows of a table, as texts, in which other columns hold what `where` says. Raises `CourseError` if it lacks one of the columns."""
+    """Return the rows of a table, as texts, whose columns match `where`. Raises `CourseError` if it lacks one of the columns."""
     where = where or {}
     path = FOLDER / f"{table}.csv"
     if not path.is_file():

@@ -20,7 +20,7 @@ def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
     """Return train (29,000 pairs), val (1,014) or one of three tests: 2016_flickr and 2017_flickr (1,000), 2017_mscoco (461).
 
     `pair` names source and target, two of en, de, fr. No links of words are known. Raises `CourseError` for
-    another split or pair, and `DataError` where the files can't be had.
+    an unknown split or pair, and `DataError` if the files are unavailable.
     """
     for name, received, known in (("split", split, MULTI30K_SPLITS), ("pair", pair, MULTI30K_PAIRS)):
         if received not in known:
@@ -31,7 +31,7 @@ def load_multi30k(split: str, pair: str = "en-de") -> Pairs:
 
 
 def read_pairs(source: Path, target: Path) -> Pairs:
-    """Return the lines of two files as pairs. Raises `DataError` where one has more of them."""
+    """Return the lines of two files as pairs. Raises `DataError` if one has more of them."""
     sources, targets = _read_lines(source), _read_lines(target)
     if len(sources) != len(targets):
         raise DataError(
@@ -43,6 +43,6 @@ def read_pairs(source: Path, target: Path) -> Pairs:
 
 def _read_lines(path):
     text = gzip.decompress(path.read_bytes()).decode("utf-8")
-    # Some 250 lines have a space at an end, two in a row, a tab or a no-break space. BLEU and chrF don't see the
-    # difference, but whoever counts words does.
+    # About 250 lines have a space at an end, two in a row, a tab or a no-break space. BLEU and chrF don't see the
+    # difference, but anyone who counts words does.
     return [" ".join(line.split()) for line in text.removesuffix("\n").split("\n")]

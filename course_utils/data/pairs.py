@@ -1,6 +1,6 @@
-"""What a set of sentences with their translations is, real or generated.
+"""A set of sentences with their translations, real or generated.
 
-Not here: where pairs come from (`multi30k.py`, `world.py`), nor how texts become numbers (`subwords.py`).
+Not here: where pairs come from (`multi30k.py`, `world.py`), or how texts become numbers (`subwords.py`).
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from course_utils.base.errors import CourseError
 class Pairs:
     """N texts and their translations, words separated by single spaces.
 
-    `alignments` holds, where they are known, the links of each pair: (place of a source word, place of the target word
-    that comes from it), both counted from 0. Raises `CourseError` when the lists differ in length.
+    `alignments` holds, if they are known, the links of each pair: (place of a source word, place of the target word
+    that comes from it), both counted from 0. Raises `CourseError` if the lists differ in length.
     """
 
     sources: list[str]

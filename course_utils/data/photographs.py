@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 FOLDER = Path(__file__).with_name("photographs")
-CAPTION_FILE = FOLDER / "captions.json"  # in the form of MS COCO's captions_train2017.json
+CAPTION_FILE = FOLDER / "captions.json"  # in the format of MS COCO's captions_train2017.json
 
 
 def read_captions() -> dict[str, str]:

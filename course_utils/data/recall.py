@@ -1,4 +1,4 @@
-"""Associative recall: pairs of a letter and a digit to remember, and then each letter again, as a question; or words that go on as before.
+"""Associative recall: pairs of a letter and a digit to remember, and then each letter again, as a question; or words that continue as before.
 
 Here: the sequences. Not here: the models that read them (`models/intra_attention.py`, `models/sequence_layers.py`, `models/head_ablation.py`,
 `models/positions.py`).
@@ -11,18 +11,18 @@ from course_utils.base.errors import CourseError
 
 KEYS = VALUES = 8
 TOKENS = [*"abcdefgh", *"12345678"]
-AT_ONCE = KEYS * VALUES + KEYS + 1  # tokens of `recall_at_distance`: pairs, questions, and one that says nothing
+AT_ONCE = KEYS * VALUES + KEYS + 1  # tokens of `recall_at_distance`: pairs, questions, and a filler
 
 WORDS = 32  # of `recall_next`
 
 
 def recall(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """Return sequences of letter, digit, letter, digit and so on, and behind them all letters again in another order.
+    """Return sequences of letter, digit, letter, digit and so on, followed by all the letters again in a different order.
 
     Args:
         number: of sequences, N.
-        pairs: in each of them, P, 1 to 8; no letter comes twice.
-        draw: where chance comes from.
+        pairs: in each of them, P, 1 to 8; no letter occurs twice.
+        draw: the random generator.
 
     Returns:
         Tokens N×3P, as places in `TOKENS`; the right digit for each question, from 0 for "1", N×P; and the place of this digit
@@ -39,15 +39,15 @@ def recall(number: int, pairs: int, draw: torch.Generator) -> tuple[Tensor, Tens
 
 
 def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return sequences of pairs, each of them one token, then `distance` tokens that say nothing, then one letter as a question.
+    """Return sequences of pairs, each of them one token, then `distance` filler tokens, then one letter as a question.
 
-    As a pair is one token, nothing depends on the order of the pairs.
+    Because a pair is one token, nothing depends on the order of the pairs.
 
     Args:
         number: of sequences, N.
-        pairs: in each of them, P, 1 to 8; no letter comes twice.
+        pairs: in each of them, P, 1 to 8; no letter occurs twice.
         distance: how many tokens are between the last pair and the question.
-        draw: where chance comes from.
+        draw: the random generator.
 
     Returns:
         Tokens N×(P + distance + 1), below `AT_ONCE`, and the right digit, from 0 for "1", N.
@@ -66,18 +66,18 @@ def recall_at_distance(number: int, pairs: int, distance: int, draw: torch.Gener
 
 
 def recall_next(number: int, length: int, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return texts of different words, of which one then comes again: what came after it the first time?
+    """Return texts of different words, one of which is then repeated: what came after it the first time?
 
     Args:
         number: of texts, N.
         length: words of a text, T, 2 to `WORDS`.
-        draw: where chance comes from.
+        draw: the random generator.
 
     Returns:
         Words N×(T+1) and answers N. The last word of a row is also among its first T - 1; the answer is the word after it.
 
     Raises:
-        CourseError: for another length.
+        CourseError: for any other length.
     """
     if not 2 <= length <= WORDS:
         raise CourseError(f"a text can have 2 to {WORDS} words, as none comes twice in it, not {length}")
@@ -92,6 +92,6 @@ def _check_pairs(pairs):
 
 
 def _draw_pairs(number, pairs, draw):
-    """Return letters, none of which comes twice in a row, and their digits: N×P each."""
+    """Return letters, different within each row, and their digits: N×P each."""
     keys = torch.rand(number, KEYS, generator=draw).argsort(1)[:, :pairs]
     return keys, torch.randint(VALUES, (number, pairs), generator=draw)

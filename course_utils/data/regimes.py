@@ -15,7 +15,7 @@ LANGUAGES, WORDS, LENGTH = 32, 64, 6  # of `Dictionaries`: how many languages, w
 
 
 class OnLines(NamedTuple):
-    """Numbers x N×1 and y N×1, and on which line each lies, N."""
+    """Numbers x N×1 and y N×1, and on which line each is, N."""
 
     x: Tensor
     y: Tensor
@@ -23,7 +23,7 @@ class OnLines(NamedTuple):
 
 
 def on_lines(number: int, draw: torch.Generator, noise=0.1) -> OnLines:
-    """Return points from -3 to 3 whose y follows one of three lines, by where x is, with normal noise."""
+    """Return points from -3 to 3 whose y follows one of three lines, depending on x, with normal noise."""
     x = 6 * torch.rand(number, 1, generator=draw) - 3
     line = (x > torch.tensor(ENDS)).sum(1)
     slope, height = torch.tensor(LINES)[line].unbind(1)
@@ -31,12 +31,12 @@ def on_lines(number: int, draw: torch.Generator, noise=0.1) -> OnLines:
 
 
 class Dictionaries(NamedTuple):
-    """What each word is in each language: languages×WORDS, each row a permutation."""
+    """Each word's translation in each language: languages×WORDS, each row a permutation."""
 
     table: Tensor
 
     def batch(self, draw: torch.Generator, size=64, length=LENGTH) -> tuple[Tensor, Tensor]:
-        """Return what is given, size×(1 + length), a language and words (whose numbers follow the languages'), and the translations."""
+        """Return what is given, size×(1 + length), a language and words (numbered after the languages), and the translations."""
         languages = len(self.table)
         language = torch.randint(languages, (size, 1), generator=draw)
         words = torch.randint(WORDS, (size, length), generator=draw)

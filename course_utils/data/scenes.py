@@ -1,4 +1,4 @@
-"""Scenes of digits and shapes, with captions that name them from left to right, and where each of them stands.
+"""Scenes of digits and shapes, with captions that name them from left to right, and where each of them is.
 
 Here: the scenes, and single things to learn from. Not here: what describes them (`models/captions.py`).
 
@@ -33,16 +33,16 @@ FIRST = WORDS.index("zero")  # the id of the first thing
 
 
 class Scenes(NamedTuple):
-    """Scenes and all that is known of them. `true` holds the cell of the thing that a word names, and 0 where `named` is False."""
+    """Scenes and all that is known about them. `true` holds the cell of the thing that a word names, and 0 where `named` is False."""
 
     images: Tensor  # N 50 50, from 0 to 1
     given: Tensor  # N T, ids of what a decoder reads, BOS first
-    wanted: Tensor  # N T, ids of what it shall say, EOS last
+    wanted: Tensor  # N T, ids of what it should say, EOS last
     true: Tensor  # N T
-    named: Tensor  # N T, True where the wanted word names a thing
+    named: Tensor  # N T, True if the wanted word names a thing
 
     def caption(self, number: int) -> str:
-        """Return the right caption of a scene."""
+        """Return the correct caption of a scene."""
         return say(self.wanted[number])
 
 
@@ -63,16 +63,16 @@ def things(number: int, draw: torch.Generator, part="train") -> tuple[Tensor, Te
 def scenes(number: int, draw: torch.Generator, part="train", fewest=2, most=4) -> Scenes:
     """Return scenes of some things in different columns, and their captions, such as "a seven above a cross beside a two".
 
-    A relation says how the thing before it stands to the one behind it: "above" if its cell lies in a higher row.
+    A relation says where the thing before it is relative to the one after it: "above" if its cell is in a higher row.
 
     Args:
         number: of scenes, N.
-        draw: where chance comes from.
-        part: "train" or "test": from which handwritten digits.
+        draw: the random generator.
+        part: "train" or "test": which handwritten digits to use.
         fewest, most: things in a scene, 1 to 5.
 
     Raises:
-        CourseError: for another number of things, or a part that is not there.
+        CourseError: for any other number of things, or an unknown part.
     """
     if not 1 <= fewest <= most <= GRID:
         raise CourseError(f"a scene can have 1 to {GRID} things, one in each column, not {fewest} to {most}")
@@ -92,7 +92,7 @@ def scenes(number: int, draw: torch.Generator, part="train", fewest=2, most=4) -
 
 
 def _thing_picture(kind, draw, part):
-    """Return 8×8 pixels of a thing, by its place in `THINGS`; each handwritten digit is another."""
+    """Return 8×8 pixels of a thing, by its place in `THINGS`; handwritten digits differ each time."""
     pictures = _thing_pictures(kind, part)
     return pictures[torch.randint(len(pictures), (), generator=draw)] if kind < len(DIGITS) else pictures[0]
 
@@ -107,7 +107,7 @@ def _thing_pictures(kind, part):
 
 
 def _draw_shifts(number, draw):
-    """Return how far things are below and right of their cells' corners."""
+    """Return how far things are below and to the right of their cells' corners."""
     return torch.randint(CELL - SIDE + 1, (2, number), generator=draw).tolist()
 
 

@@ -14,7 +14,7 @@ from course_utils.base.errors import CourseError
 
 BITS = 6  # of each vector of a sequence
 MARKS = 2  # further inputs: a delimiter, and the end or the number of repeats
-GIVEN, WANTED = BITS + MARKS, BITS  # how many numbers go in and come out at each step
+GIVEN, WANTED = BITS + MARKS, BITS  # how many numbers are read and returned at each step
 
 
 class Asked(NamedTuple):
@@ -25,12 +25,12 @@ class Asked(NamedTuple):
 
 
 def copy(draw: torch.Generator, batch=32, shortest=1, longest=10) -> Asked:
-    """Vectors, a delimiter, then silence in which the vectors should come back in their order."""
+    """Vectors, a delimiter, then silence in which the vectors should be returned in order."""
     return repeat_copy(draw, batch, shortest, longest, most=1)
 
 
 def repeat_copy(draw: torch.Generator, batch=32, shortest=1, longest=10, most=5) -> Asked:
-    """Vectors, and with the delimiter a number from 1 to `most` (given as a tenth of it): how often they should come back."""
+    """Vectors, and with the delimiter a number from 1 to `most` (given as a tenth of it): how often they should be returned."""
     length = _draw_whole(draw, shortest, longest)
     times = _draw_whole(draw, 1, most)
     vectors = _draw_bits(draw, batch, length)
@@ -42,7 +42,7 @@ def repeat_copy(draw: torch.Generator, batch=32, shortest=1, longest=10, most=5)
 
 
 def recall(draw: torch.Generator, batch=32, fewest=2, most=6) -> Asked:
-    """Different vectors, a delimiter before each; then one of them again between two marks: the one that followed it is wanted."""
+    """Different vectors, a delimiter before each; then one of them again between two marks: the vector that followed it is wanted."""
     items = _draw_whole(draw, fewest, most)
     if not 2 <= items <= 2**BITS:
         raise CourseError(f"there are 2 to {2**BITS} different vectors to recall, not {items}")

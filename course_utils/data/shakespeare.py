@@ -22,7 +22,7 @@ ENDS = {
 def load_shakespeare(split: str) -> Tensor:
     """Return the ids of train (the first 1,003,854 characters), val or test (55,770 each, one after the other).
 
-    Raises `CourseError` for another split, and `DataError` where the file can't be had.
+    Raises `CourseError` for any other split, and `DataError` if the file is unavailable.
     """
     if split not in ENDS:
         raise CourseError(f"split must be one of {', '.join(ENDS)}, not {split!r}")

@@ -1,7 +1,7 @@
-"""The generated world at its smallest: some forty words that a small network learns in seconds, read in three ways.
+"""The generated world at its smallest: about forty words that a small network learns in seconds, read in three ways.
 
 A world as in `world.py`, without agreement: "the" and "today" vanish, "dog", "old", "saw" and "watched" become two words each, and
-every other word becomes one. Order and length are what is left to learn.
+every other word becomes one. Only order and length are left to learn.
 
 Here: its pairs, ready for a model. Not here: the grammar (`world.py`).
 """
@@ -24,7 +24,7 @@ READINGS = {
 class SmallPairs:
     """Sentences as a model reads them, their translations, the vocabulary of both, and which words belong together.
 
-    The links are pairs of places from 0, (source, target), of the sentence as it is, however the model reads it.
+    The links are pairs of places from 0, (source, target), of the original sentence, however the model reads it.
     """
 
     sources: list[str]
@@ -44,10 +44,10 @@ def small_world(number, seed, order="monotone", reading="as it is", shortest=1, 
         number: of pairs.
         seed: the same seed gives the same pairs.
         order: of the target's words: "monotone", "verb-last" or "reversed".
-        reading: how the model reads a source: "as it is", "reversed", or "twice", one time behind the other.
+        reading: how the model reads a source: "as it is", "reversed", or "twice", repeated.
 
     Raises:
-        CourseError: for another order or reading, or lengths that are none.
+        CourseError: for an unknown order or reading, or impossible lengths.
     """
     if reading not in READINGS:
         raise CourseError(f"reading must be one of {', '.join(READINGS)}, not {reading!r}")
@@ -57,7 +57,7 @@ def small_world(number, seed, order="monotone", reading="as it is", shortest=1, 
 
 
 def truth(sources: list[str], order="monotone") -> list[str]:
-    """Return the right translation of each sentence. Raises CourseError for a word that is none of this world."""
+    """Return the correct translation of each sentence. Raises CourseError for a word that is not in this world."""
     world = World(order, **SMALL)
     return [" ".join(world.translate(source.split())[0]) for source in sources]
 

@@ -1,4 +1,4 @@
-"""The file of SmolLM2-135M-Instruct (Allal et al. 2025), and a small file of the same form for where it can't be had.
+"""The file of SmolLM2-135M-Instruct (Allal et al. 2025), and a small file of the same format in case it is unavailable.
 
 Not here: the model (`models/llama.py`) and the address of its file (`download.py`).
 """
@@ -24,9 +24,9 @@ D, H, G, F, N, V = 36, 9, 3, 48, 30, 49_152  # of the stand-in: width, heads, gr
 
 
 def file_or_stand_in() -> Path:
-    """Return the path of the model's file or, where it can't be had, of a small one with random weights, and say so in a line.
+    """Return the path of the model's file or, if it is unavailable, of a small one with random weights, and say so in a line.
 
-    Where the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, nothing stands in (`DataError`).
+    If the environment variable COURSE_REAL_DATA is set, as it is while lessons are built, there is no stand-in (`DataError`).
     """
     try:
         return fetch(FILE)

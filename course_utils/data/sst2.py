@@ -15,7 +15,7 @@ SPLITS = ("train", "dev", "test")
 def load_sst2(split: str) -> Reviews:
     """Return the train (6,920), dev (872) or test (1,821) split.
 
-    Raises `CourseError` for another word, and `DataError` where the file can't be had.
+    Raises `CourseError` for any other split, and `DataError` if the file is unavailable.
     """
     if split not in SPLITS:
         raise CourseError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")

@@ -43,7 +43,7 @@ def story(kind: str, draw: Random, shortest=2, longest=10) -> Story:
     Args:
         kind: one of `KINDS`.
         draw: the source of randomness.
-        shortest, longest: number of facts before the question; "north of" has five facts at most.
+        shortest, longest: number of facts before the question; "north of" has at most five.
 
     Raises:
         CourseError: for an unknown kind, or impossible lengths.
@@ -76,7 +76,7 @@ class _World:
         self.last = {person: [] for person in PEOPLE}  # facts about what a person has taken or dropped
 
     def go_on(self):
-        """Let one thing happen that can happen."""
+        """Make one possible thing happen."""
         person = self.draw.choice(PEOPLE)
         carried = self.carried(person)
         here = self.where.get(person, (None, None))[0]
@@ -153,7 +153,7 @@ def _yes_or_no(world, draw):
 
 
 def _draw_person(world, draw):
-    """Somebody of the story, or None, so often that about half of those who remain carry nothing."""
+    """Return a person in the story, or None, often enough that about half of the others carry nothing."""
     person = draw.choice(sorted(world.where))
     return person if world.carried(person) or draw.random() < 0.22 else None
 
@@ -176,7 +176,7 @@ def _lists(world, draw):
 
 
 def _north_of(draw, pairs):
-    """A question whose words, in another order, ask for another answer: a place between two others is asked about."""
+    """Return a story about a place between two others; the question's words in another order ask for another answer."""
     places = draw.sample(PLACES, pairs + 1)
     order = draw.sample(range(pairs), pairs)
     facts = [f"the {places[i]} is north of the {places[i + 1]}" for i in order]
@@ -197,14 +197,14 @@ _ASK = {
 
 
 class Trails(NamedTuple):
-    """What stories of two facts say of the thing that is asked for and of the person who took it last, N each."""
+    """What stories of two facts say about the thing that is asked for and the person who last took it, N each."""
 
     person_at: Tensor  # where that person is at the end, places in ANSWERS
     dropped: Tensor  # True: the thing was dropped later
 
 
 def trails(made: list[Story]) -> Trails:
-    """Return what stories of the kind "two facts" say of a thing and of the person who took it last."""
+    """Return what stories of the kind "two facts" say about a thing and the person who last took it."""
     return Trails(*map(torch.tensor, zip(*map(_trail_of, made), strict=True)))
 
 
@@ -216,7 +216,7 @@ def _trail_of(one):
 
 
 def most_visited(made: list[Story]) -> list[list[str]]:
-    """Return the place to which most moves of each story lead; all of them, if there are several."""
+    """Return the place that most moves in each story lead to; all of them, if there are several."""
     moves = [[fact.split()[-1] for fact in one.facts if " went to " in fact] for one in made]
     return [[place for place in PLACES if went and went.count(place) == max(map(went.count, went))] for went in moves]
 
@@ -249,10 +249,10 @@ def stories(kind: str, number: int, seed: int, shortest=2, longest=10) -> tuple[
 
 
 def encode(facts: list[str], question: str, width=0) -> tuple[Tensor, Tensor, Tensor]:
-    """Return one story as a network reads it: facts 1×M×J, mask 1×M, question 1×J; J is the longest sentence, `width` if that is more.
+    """Return one story as a network reads it: facts 1×M×J, mask 1×M, question 1×J; J is the longest sentence, or `width` if that is more.
 
     Raises:
-        CourseError: for a word that no story has.
+        CourseError: for a word that is in no story.
     """
     texts = [text.lower().rstrip("?. ").split() for text in (*facts, question)]
     if unknown := sorted({word for text in texts for word in text} - set(VOCABULARY)):

@@ -1,11 +1,11 @@
-"""Texts made into numbers and back: joint subwords (byte-pair encoding), or whole words for the generated world.
+"""From texts to numbers and back: joint subwords (byte-pair encoding), or whole words for the generated world.
 
 Byte-pair encoding (Sennrich et al. 2016, arXiv 1508.07909) starts from single characters, here the 256 bytes, and
-again and again makes the most frequent pair of neighbours one new subword. Frequent words end up whole, rare ones
-in pieces, and as every byte is a subword, no text is unknown: `decode(encode([text])) == [text]`, in Unicode's
+repeatedly merges the most frequent pair of neighbours into a new subword. Frequent words end up whole, rare ones
+in pieces, and because every byte is a subword, no text is unknown: `decode(encode([text])) == [text]`, in Unicode's
 composed form (NFC). A subword may begin with the space before its word, so that no space is lost either.
 
-Here: a thin class over the tokenizers library, and its cache. Not here: batches, where PAD, BOS and EOS go in.
+Here: a thin class over the tokenizers library, and its cache. Not here: batches, where PAD, BOS and EOS are added.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ from course_utils.base.files import replacing
 from course_utils.data.download import cache_folder
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
-# They end in a space, as no other token can: a text that spells out "<eos>" ends nothing.
+# They end in a space, which no other token can: a text that contains "<eos>" ends nothing.
 _SPECIALS = ("<pad> ", "<bos> ", "<eos> ", "<unk> ")
-_SPACE = "\u2581"  # ▁, as SentencePiece draws a space
-_RECIPE = 1  # to be raised when the same texts shall give another vocabulary, so that no cache is stale
+_SPACE = "\u2581"  # ▁, as SentencePiece shows a space
+_RECIPE = 1  # raise it when the same texts are to give a different vocabulary, so that no cache is stale
 
 
 class Subwords:
-    """A vocabulary of V tokens, and texts to rows of ids and back; made by `train`, `words` or `load`."""
+    """A vocabulary of V tokens that turns texts into rows of ids and back; made by `train`, `words` or `load`."""
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer  # a tokenizers.Tokenizer
@@ -37,7 +37,7 @@ class Subwords:
 
     @classmethod
     def train(cls, texts: Iterable[str], size: int) -> "Subwords":
-        """Learn up to `size` subwords, the four specials and 256 bytes among them, from texts of all languages together.
+        """Learn up to `size` subwords, including the four specials and 256 bytes, from texts of all languages together.
 
         The same texts and size give the same vocabulary. Raises `CourseError` for a size below 260.
         """
@@ -52,7 +52,7 @@ class Subwords:
         learner = _make_tokenizer(tokenizers.models.BPE())
         learner.train_from_iterator(texts, trainer)
         learned = json.loads(learner.to_str())["model"]
-        # The trainer could put the specials in, but then it would also find them in texts.
+        # The trainer could add the specials, but then it would also find them in texts.
         tokens = [*_SPECIALS, *sorted(learned["vocab"], key=learned["vocab"].get)]
         model = tokenizers.models.BPE(
             vocab={token: row for row, token in enumerate(tokens)}, merges=[tuple(pair) for pair in learned["merges"]]
@@ -71,7 +71,7 @@ class Subwords:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "Subwords":
-        """Read what `save` wrote. Raises `CourseError` when the file holds something else."""
+        """Read what `save` wrote. Raises `CourseError` if the file holds anything else."""
         tokenizers, text = _import_tokenizers(), Path(path).read_bytes()
         try:
             text = text.decode("utf-8")
@@ -99,18 +99,18 @@ class Subwords:
         return [row.ids for row in self.tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def decode(self, rows: Iterable[list[int]]) -> list[str]:
-        """Return each row's text up to its first EOS, without PAD and BOS; bytes that are no character become �."""
+        """Return each row's text up to its first EOS, without PAD and BOS; invalid bytes become �."""
         return [b"".join(self._until_end(row)).decode("utf-8", "replace").removeprefix(" ") for row in rows]
 
     def tokens(self, ids: list[int]) -> list[str]:
-        """Return each id's piece of text for a plot's axis, ▁ for a space; whole words come without it."""
+        """Return each id's piece of text for a plot's axis, ▁ for a space; whole words have none."""
         pieces = [self._pieces[row].decode("utf-8", "backslashreplace") for row in ids]
         return [piece.removeprefix(" ") if self._whole else piece.replace(" ", _SPACE) for piece in pieces]
 
     def word_of(self, ids: list[int]) -> list[int]:
         """Return for each id the place, from 0, of its word among the words between spaces; -1 for PAD, BOS and EOS.
 
-        A piece that is nothing but spaces counts to the word after it, or to the last.
+        A piece of only spaces counts towards the word after it, or the last one.
         """
         places, words, after_space = [], 0, True
         for row in ids:
@@ -137,7 +137,7 @@ def subwords_for(name: str, texts: list[str], size: int) -> Subwords:
     """Return `Subwords.train(texts, size)`, trained once and then read from the cache, whose file begins with `name`."""
     key = hashlib.sha256(json.dumps([_RECIPE, size, texts]).encode()).hexdigest()[:16]
     file = cache_folder() / "subwords" / f"{name}-{size}-{key}.json"
-    with contextlib.suppress(OSError, ValueError, CourseError):  # not there, or damaged: trained anew
+    with contextlib.suppress(OSError, ValueError, CourseError):  # missing or damaged: trained again
         return Subwords.load(file)
     subwords = Subwords.train(texts, size)
     with contextlib.suppress(OSError):  # a cache that can't be written costs seconds next time, nothing else
@@ -148,7 +148,7 @@ def subwords_for(name: str, texts: list[str], size: int) -> Subwords:
 
 
 def _import_tokenizers():
-    # Threads of its own would compete with PyTorch's and warn when a data loader forks, to save a second.
+    # Its own threads would save a second, but compete with PyTorch's and warn when a data loader forks.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     import tokenizers  # takes 0.1 s, and the first lessons need none
 
@@ -160,14 +160,14 @@ def _model_name(tokenizer) -> str:
 
 
 def _make_tokenizer(model):
-    """Return a tokenizer of this model, with what happens to a text before the model sees it."""
+    """Return a tokenizer of this model, with the steps that prepare a text for the model."""
     tokenizers = _import_tokenizers()
     tokenizer, steps = tokenizers.Tokenizer(model), tokenizers.pre_tokenizers
     tokenizer.normalizer = tokenizers.normalizers.NFC()
     if _model_name(tokenizer) == "WordLevel":
         tokenizer.pre_tokenizer = steps.WhitespaceSplit()
         return tokenizer
-    # The first word gets a space too, so that it has the subwords that it has elsewhere.
+    # The first word gets a space too, so that it has the same subwords as elsewhere.
     first = tokenizers.normalizers.Prepend(" ")
     tokenizer.normalizer = tokenizers.normalizers.Sequence([tokenizers.normalizers.NFC(), first])
     # GPT-2's rule: letters, digits and punctuation never share a subword.
@@ -177,7 +177,7 @@ def _make_tokenizer(model):
 
 
 def _check_settings(model: dict) -> None:
-    """Raise an error for a setting that we never switch on. The library breaks down over some, such as a long prefix."""
+    """Raise an error for a setting that we never switch on. Some crash the library, such as a long prefix."""
     unknown = {"BPE": None, "WordLevel": _SPECIALS[UNK]}[model["type"]]
     others = [value for name, value in model.items() if name not in ("type", "unk_token", "vocab", "merges")]
     if model.get("unk_token") != unknown or any(others):
@@ -197,7 +197,7 @@ def _pieces(tokenizer) -> list[bytes]:
     by_id = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get)
     if _model_name(tokenizer) == "WordLevel":
         return [f" {token.strip()}".encode() for token in by_id]
-    # A byte that draws no visible Latin-1 character is spelled as a character from 256 on (GPT-2's table).
+    # A byte that is no visible Latin-1 character is spelled as a character from 256 on (GPT-2's table).
     visible = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     unseen = [byte for byte in range(256) if byte not in visible]
     byte_of = {chr(byte): byte for byte in visible} | {chr(256 + i): byte for i, byte in enumerate(unseen)}

@@ -1,10 +1,10 @@
 """Short tales of an animal with a made-up name, letter by letter, and how probable each letter is.
 
-A tale names its animal, says some sentences about it, and ends with a line break:
+A tale names its animal, tells a few sentences about it and ends with a line break:
 
     there was a fox called Bok. Bok saw a ball. Bok took the ball. the fox was happy.
 
-A name is drawn anew for every tale. What comes after is drawn from a few choices with known probabilities. The surprise of each character
+Every tale has a new random name. What follows is drawn from a few choices with known probabilities. The surprise of each character
 is therefore known, and no model can predict with fewer bits on average. Here: the grammar, its texts and their surprise. Not here: the
 models that read them (`models/gpt.py`).
 
@@ -38,7 +38,7 @@ def tale(draw: Random) -> tuple[str, list[float]]:
     text, bits = [], []
 
     def choose(choices):
-        """Draw one of these texts, which maps to its weight, and keep its characters."""
+        """Draw one of these texts, each mapped to its weight, and add its characters."""
         chosen = draw.choices(list(choices), list(choices.values()))[0]
         text.append(chosen)
         bits.extend(surprise(chosen, choices))
@@ -70,7 +70,7 @@ def tale(draw: Random) -> tuple[str, list[float]]:
 
 
 def surprise(chosen: str, choices: dict[str, float]) -> list[float]:
-    """Return how many bits each character of the chosen text says, where one of some texts comes, each with its weight."""
+    """Return how many bits each character of the chosen text carries, given all the texts it could be, with their weights."""
     bits, possible = [], choices
     for place, character in enumerate(chosen):
         left = {text: weight for text, weight in possible.items() if text[place] == character}
@@ -80,7 +80,7 @@ def surprise(chosen: str, choices: dict[str, float]) -> list[float]:
 
 
 def tales(number: int, seed: int, length: int = 64) -> Tales:
-    """Return rows of tales, one after the other and cut after so many characters; the same seed gives the same rows."""
+    """Return rows of tales, one after the other, cut to `length` characters; the same seed gives the same rows."""
     draw, ids, bits = Random(seed), [], []
     for _ in range(number):
         text, surprises = "\n", []
@@ -103,7 +103,7 @@ def decode(ids, characters: str = CHARACTERS) -> str:
 
 
 def letters_to_copy(ids: Tensor) -> Tensor:
-    """Return which characters, but the first of each row, are the second or third letter of a name that its tale has said before: N×T."""
+    """Return which characters, except the first of each row, are the second or third letter of a name already used in its tale: N×T."""
     copied = torch.zeros(ids[:, 1:].shape, dtype=torch.bool)
     for row, its in enumerate(ids.tolist()):
         named = False
@@ -112,6 +112,6 @@ def letters_to_copy(ids: Tensor) -> Tensor:
                 named = False
             elif character.isupper():
                 if named:
-                    copied[row, place : place + 2] = True  # a step back, as the first character is left out
+                    copied[row, place : place + 2] = True  # one place back, because the first character is left out
                 named = True
     return copied

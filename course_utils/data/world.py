@@ -1,25 +1,25 @@
-"""A generated world of translation: two simplified languages, made from a seed, of which the truth is known.
+"""A generated world of translation: two simplified languages, made from a seed, whose truth is known.
 
-The source looks like English. Any number of words can be asked for; longer sentences have longer noun phrases, more
+The source looks like English. Sentences can have any number of words; longer ones have longer noun phrases, more
 phrases, and from 11 words on more clauses:
 
     sentence = clause [conjunction clause] ...           "while", "because", ...
-    clause   = [adverb] subject [phrase] verb [object] [phrase] ...     or, of one word, a noun
+    clause   = [adverb] subject [phrase] verb [object] [phrase] ...     or, for one word, a noun
     subject, object = [determiner] [adjective] ... noun
     phrase   = preposition [determiner] [adjective] ... noun
 
-The target's words are invented, and the translation is a function of the source, told by four rules:
+The target's words are invented, and the translation is a function of the source, given by four rules:
 
 1. Dictionary. A word has one translation: usually one word. A share `fertility` of the nouns, adjectives and verbs
-   become two, always the same ones ("dog": "smadu gleno"), and the same share of determiners and adverbs vanish
+   become two, always the same ones ("dog": "smadu gleno"), and the same share of determiners and adverbs vanishes
    ("the" first): with 0.2, of 100 running words 17 become two and 3 vanish. With 0 each becomes one.
-2. Agreement. A noun has a gender, which the source doesn't show, and a number. Its ending says both: -o, plural -i, of
-   one gender, -a, plural -e, of the other. An adjective takes the ending of its noun, a verb that of its subject, the
-   first noun of the clause, however many words are between: -or, -ir, -ar, -er. With `agreement=False` adjectives
+2. Agreement. A noun has a gender, which the source doesn't show, and a number. Its ending shows both: -o, plural -i, for
+   one gender, -a, plural -e, for the other. An adjective takes the ending of its noun, a verb that of its subject, the
+   first noun of the clause, however many words are between them: -or, -ir, -ar, -er. With `agreement=False` adjectives
    always end in -o and verbs in -or.
 3. Order. "monotone": as in the source. "verb-last": each clause's verb goes to the end of its clause, as in German
    subordinate clauses. "reversed": the whole sentence from its last word to its first.
-4. Links. A target word is linked with the one source word that it comes from; what vanishes has no link.
+4. Links. A target word is linked to the one source word that it comes from; what vanishes has no link.
 
 A worked example; translate numbers words from 0, and a link is (source word, target word):
 
@@ -30,10 +30,10 @@ A worked example; translate numbers words from 0, and a link is (source word, ta
 >>> links
 [(1, 0), (1, 1), (2, 2), (2, 3), (3, 4), (4, 5), (5, 6), (7, 7), (8, 8), (9, 9), (6, 10)]
 
-"the" vanishes; "old" and "dogs" become two words each, and end in -i as "dogs" is plural; "followed" goes from place 6
-to the end and ends in -ir, because of "dogs", with "house" in between.
+"the" vanishes; "old" and "dogs" become two words each, and end in -i because "dogs" is plural; "followed" moves from place 6
+to the end and ends in -ir because of "dogs", with "house" in between.
 
-All words of a kind have an equal chance wherever one is drawn, so that none can be guessed from those around it.
+All words of a kind are equally likely wherever one is drawn, so that none can be guessed from those around it.
 
 Here: the grammar, its dictionary and its truth. Not here: `Pairs` (`pairs.py`), texts as numbers (`subwords.py`).
 """
@@ -52,7 +52,7 @@ LONGEST_CLAUSE = 10  # words; longer sentences have several clauses
 SMALLEST_VOCABULARY, LARGEST_VOCABULARY = 40, 100_000
 LONGEST = 1_000  # words of a sentence
 
-# The source's words; above a vocabulary of 200 invented ones follow. Nouns add an "s" in the plural;
+# The source's words; a vocabulary above 200 also has invented ones. Nouns add an "s" in the plural;
 # verbs are in the past, where English shows no number, and go with and without an object.
 _BASE = {
     "determiner": "the my your our their",
@@ -77,7 +77,7 @@ _BASE = {
 }
 _SUFFIXES = {"noun": "et", "adjective": "ish", "verb": "ed", "adverb": "ly"}  # of invented source words
 
-# A target word is a stem and an ending. Where there are four, they say gender and number: 2 × gender + plural.
+# A target word is a stem and an ending. If there are four, they show gender and number: 2 × gender + plural.
 _ENDINGS = {
     "noun": ("o", "i", "a", "e"),
     "adjective": ("o", "i", "a", "e"),
@@ -91,7 +91,7 @@ _FIRST_OF_TWO = "u"
 _ONSETS = "b br d dr f fl g gl gr k kl kr l m n p pl pr r s sk sl sm sp st t tr v".split()
 _VOWELS = "a e i o u".split()
 _CODAS = "d l m n r s v".split()
-_STRIDE = 611_953  # a prime: its multiples visit all combinations, and neighbours don't look alike
+_STRIDE = 611_953  # a prime: its multiples visit all combinations, and neighbours look different
 _MAY_VANISH = ("determiner", "adverb")
 _MAY_DOUBLE = ("noun", "adjective", "verb")
 
@@ -100,7 +100,7 @@ Links = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class World:
-    """Two languages and the rules between them, the same for the same arguments, whatever the seed of the sentences.
+    """Two languages and the rules between them, fixed by the arguments, whatever the seed of the sentences.
 
     `vocabulary` counts the source's words, singular and plural apart. Raises `CourseError` for an order not in ORDERS, a
     vocabulary below 40 or above 100,000, or a fertility outside 0 to 1.
@@ -132,7 +132,7 @@ class World:
         """Return the translation and its links (source place, target place), in the target's order.
 
         Any sequence of the source's words has one: an adjective without a noun after it, or a verb without a subject,
-        ends as with a noun in -o. Raises `CourseError` for another word.
+        ends as with a noun in -o. Raises `CourseError` for an unknown word.
         """
         dictionary = _dictionary(self.vocabulary, self.fertility)
         try:
@@ -161,7 +161,7 @@ def generate_translations(
 ) -> Pairs:
     """Return pairs of shortest to longest source words, each length equally likely; the rest describes the `World`.
 
-    The same on every machine for the same arguments, and another `number` shortens or continues the same list. Raises
+    The same on every machine for the same arguments; a different `number` shortens or continues the same list. Raises
     `CourseError` for bounds that no sentence can meet, and as `World` does.
     """
     if not 1 <= shortest <= longest <= LONGEST:
@@ -180,16 +180,16 @@ def generate_translations(
     return pairs
 
 
-# --- the source's grammar. Of Python's generator only random() is promised to stay the same from version to version.
+# --- the source's grammar. Python promises only for random() that its numbers stay the same from version to version.
 Draw = Callable[[], float]
 Words = dict[str, list[str]]
 
 
 def _draw_sentence(draw: Draw, words: Words, length: int) -> list[str]:
-    """Draw a sentence of exactly so many words: clauses of at most ten."""
+    """Draw a sentence of exactly this many words: clauses of at most ten."""
     sentence = []
     while length > LONGEST_CLAUSE:
-        size = min(4 + int(draw() * 7), length - 3)  # what is left has a conjunction, a noun and a verb at least
+        size = min(4 + int(draw() * 7), length - 3)  # what is left has at least a conjunction, a noun and a verb
         sentence += [*_draw_clause(draw, words, size), _pick(draw, words["conjunction"])]
         length -= size + 1
     return sentence + _draw_clause(draw, words, length)
@@ -221,7 +221,7 @@ def _draw_clause(draw: Draw, words: Words, length: int) -> list[str]:
 
 
 def _leave_not_one(left: int, size: int) -> int:
-    """Return the size, at most what is left; one more where a single word would be left, too little for a phrase."""
+    """Return the size, at most what is left; one more if a single word would be left, too little for a phrase."""
     return left if size >= left - 1 else size
 
 
@@ -252,7 +252,7 @@ class _Entry:
 def _forms(entries: list[_Entry]) -> list[int]:
     """Return each word's form by rule 2."""
     forms, form = [0] * len(entries), 0
-    for place in reversed(range(len(entries))):  # backwards, as an adjective's noun is the next one
+    for place in reversed(range(len(entries))):  # backwards, because an adjective's noun is the next one
         if entries[place].kind == "noun":
             form = entries[place].form
         forms[place] = form
@@ -309,7 +309,7 @@ def _dictionary(vocabulary: int, fertility: float) -> dict[str, _Entry]:
 
 
 def _source_words(vocabulary: int) -> dict[str, list[str]]:
-    """Share the vocabulary out to the kinds, half of it to nouns; return their words, the nouns' singulars alone."""
+    """Divide the vocabulary among the kinds, half of it for nouns; return their words, only the singulars of nouns."""
     words = {kind: listed.split() for kind, listed in _BASE.items()}
     taken = set(itertools.chain(*words.values()))
     content = vocabulary - sum(len(words[kind]) for kind in words if kind not in _SUFFIXES)

@@ -1,6 +1,6 @@
-"""Words for those who cannot see a picture: read from what a figure holds, and attached whenever a notebook shows one.
+"""Words for those who cannot see a picture: read from what is in a figure, and attached whenever a notebook shows one.
 
-They come from the figure and not from the text around it, so they are still true after a learner has changed the cell.
+They come from the figure, not from the text around it, so they remain true after a learner has changed the cell.
 Draws nothing.
 """
 
@@ -15,18 +15,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from numpy import ma
 
-NUMBERS_AT_MOST = 40  # of a grid: what is larger is told row by row, or by its range
+NUMBERS_AT_MOST = 40  # of a grid: a larger one is described row by row, or by its range
 ROWS_AT_MOST = 12
 POINTS_AT_MOST = 5  # of a line
 COLOURS = ("red", "green", "blue")
 GREYS = ("gray", "grey")  # matplotlib's maps for grey pictures
-STAYS_LIGHT = "jp-needs-light-background"  # the class that JupyterLab gives to a PNG with this in its metadata
+STAYS_LIGHT = "jp-needs-light-background"  # JupyterLab's class for a PNG with `ground_of`'s metadata
 
 
 def attach() -> None:
-    """Let the notebook, if this runs in one, show every figure as before, with its description as the alternative text.
+    """Make the notebook, if this runs in one, show every figure as before, but with its description as alternative text.
 
-    JupyterLab shows a PNG without any, whatever its metadata say: it is the same picture in HTML that carries the words there.
+    JupyterLab shows a PNG without any, whatever its metadata say: there, the same picture in HTML carries the words.
     """
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if shell:
@@ -34,13 +34,13 @@ def attach() -> None:
 
 
 def bundle(figure):
-    """Return what a notebook shows of a figure, and what is to be known about it, by MIME type."""
+    """Return what a notebook shows of a figure, and its metadata, by MIME type."""
     from IPython.core.pylabtools import print_figure
     from matplotlib_inline.config import InlineBackend
 
     try:
         words = describe(figure)
-    except Exception:  # whatever else can be drawn: the picture is shown all the same
+    except Exception:  # whatever it is, the picture is still shown
         words = "A picture."
     png = print_figure(figure, "png", **InlineBackend.instance().print_figure_kwargs)
     if png is None:  # nothing was drawn
@@ -51,9 +51,9 @@ def bundle(figure):
 
 
 def ground_of(figure) -> dict[str, str]:
-    """Return the metadata that keep a picture's colours on a dark page. A picture whose light and dark are swapped there has none.
+    """Return the metadata that keep a picture's colours on a dark page; none if light and dark are to be swapped there.
 
-    The colours stay where they are what is shown: in a photograph, a grey picture, a mix of colours.
+    The colours stay if they are what is shown: in a photograph, a grey picture, a mix of colours.
     """
     shown = [picture for ax in figure.axes for picture in ax.images]
     stay = any(picture.get_array().ndim == 3 or picture.get_cmap().name in GREYS for picture in shown)
@@ -61,8 +61,8 @@ def ground_of(figure) -> dict[str, str]:
 
 
 def image(png: bytes, words: str, ground: dict[str, str]) -> str:
-    """Return a picture as HTML with its words; `ground` holds what `ground_of` returns. It takes up its place before the browser has decoded it."""
-    width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where a PNG says so
+    """Return a picture as HTML with its words; `ground` holds what `ground_of` returns. Its space is reserved before the browser has decoded it."""
+    width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where a PNG has them
     source, size = b64encode(png).decode(), f'width="{width}" height="{height}" style="max-width:100%;height:auto"'
     stays = f'class="{STAYS_LIGHT}" ' if "needs_background" in ground else ""
     return f'<img {stays}src="data:image/png;base64,{source}" alt="{escape(words)}" {size}>'
@@ -93,7 +93,7 @@ def _axes_text(ax):
 
 
 def _grid(ax):
-    """Tell a matrix shown as an image, row by row, or a picture made of colours."""
+    """Describe a matrix shown as an image, row by row, or a picture made of colours."""
     if not ax.images:
         return []
     values = ax.images[0].get_array()
@@ -125,7 +125,7 @@ def _grid(ax):
 
 
 def _choices(ax):
-    """Tell what each row of a grid of whole numbers from 0 has most of, counted from 1."""
+    """Describe the most frequent number in each row of a grid of whole numbers from 0, counted from 1."""
     meshes = [mesh for mesh in ax.collections if isinstance(mesh, QuadMesh)]
     if not meshes:
         return []
@@ -138,7 +138,7 @@ def _choices(ax):
 
 
 def _bars(ax):
-    """Tell the height of each bar."""
+    """Describe the height of each bar."""
     found = []
     for container in ax.containers:
         for bar in container if isinstance(container, BarContainer) else ():
@@ -159,14 +159,14 @@ def _all_dots(ax):
 
 
 def _dots(ax):
-    """Tell from where to where the dots of each series with a name reach."""
+    """Describe the range of the dots of each named series."""
     reach = {_label_text(dots.get_label()): sorted(float(x) for x, _ in dots.get_offsets()) for dots in _all_dots(ax)}
     told = {name: f"{xs[0]:.2f} to {xs[-1]:.2f}" if xs else "none" for name, xs in reach.items()}
     return [f"{name}: {extent}" for name, extent in told.items() if not name.startswith("_")]
 
 
 def _lines(ax):
-    """Tell a few points of each line that has a name; of the others only where nothing else is said."""
+    """Describe a few points of each named line; of the others only if nothing else is said."""
     lines = [line for line in ax.get_lines() if len(line.get_xdata()) > 1]
     named = [line for line in lines if not str(line.get_label()).startswith("_")]
     sentences = [f"{_label_text(line.get_label())}: {_points_text(line)}" for line in named]
@@ -187,7 +187,7 @@ def _points_text(line):
 
 
 def _marked_words(ax):
-    """Tell the words written into a picture; of an open drawing with axes, also where they stand."""
+    """Describe the words written into a picture; for an open drawing with axes, also where they are."""
     # An annotation's own position may be an offset in points: what it points at is in the data's numbers.
     texts = [(_label_text(text.get_text()), getattr(text, "xy", text.get_position())) for text in ax.texts]
     texts = [(words, place) for words, place in texts if words and not _is_number(words)]
@@ -199,7 +199,7 @@ def _marked_words(ax):
 
 
 def _row_names(axis, count):
-    """Return the name of each row or column of a grid; its number where no name is written."""
+    """Return the name of each row or column of a grid; its number if no name is written."""
     ticks = _tick_words(axis)
     return [ticks.get(float(i), "" if not ticks else str(i)) for i in range(count)]
 
@@ -213,7 +213,7 @@ def _tick_words(axis):
 
 
 def _label_text(text):
-    """Return a label on one line, its formulas without their marks."""
+    """Return a label on one line, its formulas without markup."""
     marks = {ord(mark): None for mark in "\\{}_^"}
     parts = str(text).split("$")  # every second one is a formula
     return " ".join("".join(part.translate(marks) if i % 2 else part for i, part in enumerate(parts)).split())
@@ -227,13 +227,13 @@ def _is_number(text):
 
 
 def _decimals(values, digits):
-    """Return how many decimals show so many digits of the largest value: beside it, far smaller ones are 0."""
+    """Return how many decimals show this many digits of the largest value, next to which far smaller ones are 0."""
     largest = max((abs(float(value)) for value in values if isfinite(value)), default=0)
     return digits - 1 - floor(log10(largest)) if largest else digits
 
 
 def _number(value, decimals=None):
-    """Return a number with so many decimals at most; by itself, with three digits at least."""
+    """Return a number with at most this many decimals; if None, with at least three digits."""
     value = float(value)
     if isfinite(value) and (decimals is not None or abs(value) >= 100):
         value = round(value, max(decimals or 0, 0))

@@ -1,10 +1,10 @@
-"""The course's drawn diagrams: what a mechanism is made of, and what of it is new in a lesson.
+"""The course's drawn diagrams: the parts of a mechanism, and which of them are new in a lesson.
 
-Each function returns a `Diagram`, which a notebook shows and which says in words what it shows. `new` names the parts
-to highlight. Texts may hold *x* for a variable and _q for a letter below the line. In a box a line may break, and what
-follows a colon is set smaller. To add a diagram, copy one: `addressing` is all rows and columns, and `soft_and_hard`
+Each function returns a `Diagram`, which a notebook shows and which describes itself in words. `new` names the parts
+to highlight. In a text, *x* is a variable and _q a subscript. A box may have line breaks, and what follows a colon is
+smaller. To add a diagram, copy one: `addressing` is all rows and columns, and `soft_and_hard`
 also has arrows around its boxes.
-Not here: how a row and an arrow find their places (`layout.py`), how boxes become a picture (`drawing.py`).
+Not here: where rows and arrows go (`layout.py`), how boxes become a picture (`drawing.py`).
 """
 
 from itertools import groupby, pairwise
@@ -24,7 +24,7 @@ EIGHT_SCORES = "dot, scaled dot, content-based, general, additive, perceptron, c
 
 
 def bag_of_words(new=()) -> Diagram:
-    """From words to a probability: the vectors' sum, a score, the logistic sigmoid."""
+    """From words to a probability: the sum of their vectors, a score, the logistic sigmoid."""
     draw = Sketch("A bag of words", new)
     words = [draw.data("words", word, 86) for word in ("not", "really", "great")]
     vectors = [draw.data("vectors", f"*x*{number}", 58) for number in "₁₂₃"]
@@ -38,7 +38,7 @@ def bag_of_words(new=()) -> Diagram:
 
 
 def several_attentions(new=()) -> Diagram:
-    """Two fixed attentions over the same words: their contexts are joined end to end for one linear layer."""
+    """Two attention layers with fixed queries over the same words: their contexts are concatenated for one linear layer."""
     draw = Sketch("Several attentions", new)
     words, join = draw.data("words", WORDS, 112, 126), draw.step("concatenate", "concatenate", 108, 126)
     both = [draw.step("attentions", f"attention {i}: *θ*{'₁₂'[i - 1]}, learned", 136) for i in (1, 2)]
@@ -55,8 +55,8 @@ def several_attentions(new=()) -> Diagram:
 def several_heads(words, asking, query, weights, contexts, output, new=()) -> Diagram:
     """Attention with two heads for one word: its query is split, each half attends by itself, the contexts are merged.
 
-    `asking` is that word's place among the `words`. `query` and `output` hold its numbers as texts, D each, `contexts`
-    those of each head, and `weights` what each head gives to each word.
+    `asking` is that word's place in `words`. `query` and `output` hold its numbers as texts, D each, `contexts`
+    those of each head, and `weights` each head's weights for the words.
     """
     draw, half = Sketch("Split, attend, merge", new), len(query) // 2
     asks = draw.data("query", _box_text(f"query: of {words[asking]}", query), 76)
@@ -84,7 +84,7 @@ def self_attention(new=()) -> Diagram:
 
 
 def positions(new=()) -> Diagram:
-    """Self-attention, and where it can be told the order: added to the words, or by turning queries and keys."""
+    """Self-attention, and where positions can come in: added to the words, or by rotating queries and keys."""
     draw, tall = Sketch("Where positions come in", new), 196
     words = draw.data("words", "word\nvectors", 72, tall)
     added = draw.step("added", "either\nadd a\nposition", 76, tall)
@@ -122,8 +122,8 @@ def attention(
 ) -> Diagram:
     """Attention from its three inputs to the context; inputs with the same text are one box.
 
-    Where all three are the same, the matrices W_q, W_k and W_v stand behind them, and a residual connection leads past
-    it all. `choices` are the functions that can be in the score's place, `context` is another name for the context, and
+    If all three are the same, the matrices W_q, W_k and W_v come after them, and a residual connection bypasses
+    everything. `choices` are functions that can replace the score, `context` is another name for the context, and
     `then` is what reads it.
     """
     texts, projected = dict(zip(ROLES, (queries, keys, values), strict=True)), queries == keys == values
@@ -214,7 +214,7 @@ def paths(new=()) -> Diagram:
 
 
 def seq2seq(source, target, new=()) -> Diagram:
-    """An encoder reads the source word by word, one vector passes on, and a decoder reads each word that it wrote."""
+    """An encoder reads the source word by word, passes on one vector, and a decoder reads each word that it wrote."""
     draw, inputs, written = Sketch("Seq2Seq", new), ["BOS", *target], [*target, "EOS"]
     wide, first = (INSIDE - 76) / (len(source) + len(written)) - 14, len(source)
     outputs = [None] * first + [draw.data("target", word, wide, 32) for word in written]
@@ -231,7 +231,7 @@ def seq2seq(source, target, new=()) -> Diagram:
 
 
 def looking_back(source, given, output, new=()) -> Diagram:
-    """One step of a decoder that looks back: its state is the query to all that the encoder says of the source."""
+    """One step of a decoder that looks back: its state is the query to all the encoder's annotations."""
     draw, wide, height = Sketch("A decoder that looks back", new), 74, 200
     states = [draw.data("annotations", f"*h*{'₁₂₃₄₅₆₇₈₉'[i]}", wide, 32) for i in range(len(source))]
     cells = [draw.step("encoder", "cells", wide, 48) for _ in source]
@@ -260,7 +260,7 @@ def looking_back(source, given, output, new=()) -> Diagram:
 
 
 def soft_and_hard(new=()) -> Diagram:
-    """From scores to what is read, softly and by a draw, and what comes back to the scores from each."""
+    """From scores to what is read, softly or by a draw, and what each sends back to the scores."""
     draw = Sketch("Soft and hard attention", new)
     scores, softmax = draw.data("scores", "scores *z*", 100, 48), draw.step("softmax", "softmax: *p*", 100)
     total = draw.step("sum", "weighted sum: *p*_1 *v*_1 + … + *p*_S *v*_S", 172)
@@ -278,7 +278,7 @@ def soft_and_hard(new=()) -> Diagram:
 
 
 def transformer(new=()) -> Diagram:
-    """The whole Transformer: encoder above, decoder below, their residual streams as lines, attentions beside them."""
+    """The whole Transformer: encoder above, decoder below, their residual streams as lines, attention layers beside them."""
     draw = Sketch("The Transformer", new)
     memory, readout = draw.data("memory", "memory", 76), draw.step("readout", "readout: next word", 76, 48)
     _draw_stack(draw, "source", {"encoder": "self-attention"}, 0, memory)
@@ -297,7 +297,7 @@ def transformer(new=()) -> Diagram:
 
 
 def decoder_only(new=(), llama=False) -> Diagram:
-    """The decoder of a Transformer without a source: a small GPT, or Llama 3 8B with the parts of today."""
+    """The decoder of a Transformer without a source: a small GPT, or Llama 3 8B with modern parts."""
     draw = Sketch("Llama 3 8B" if llama else "A decoder without a source", new)
     readout = draw.step("readout", "readout: next piece" if llama else "readout: next character", 104, 48)
     if llama:
@@ -321,7 +321,7 @@ def _draw_stack(
 ):
     """Draw one side of a Transformer with pre-norm, from what it reads to the box `last`; return its functions' boxes.
 
-    At the height `middle` its residual stream passes below its functions, which read it and add to it.
+    Its residual stream runs at the height `middle`, below its functions, which read it and add to it.
     """
     first, embedding = draw.data("input", read, 62, 48), draw.step("embedding", embedding, 98, 48)
     row(first, embedding, y=middle - 24, gap=12)
@@ -367,7 +367,7 @@ def recurrent_attention(new=()) -> Diagram:
     aim, answer = draw.step("aim", "location\nnetwork: mean *μ*", 92), draw.data("answer", "answer", 68, 40)
     location = draw.data("location", "next\nlocation: drawn near *μ*", sensor.width)
     row([picture, None], [sensor, location], [what, None], [core, aim], [action, None], [answer, None], height=226)
-    location.width = 178  # so that it also stands under the glimpse network
+    location.width = 178  # so that it is also below the glimpse network
     draw.chain(picture, sensor, what, core, action, answer, shapes=["", "B P", "B D", "B D", "B V"])
     draw.chain(core, aim, location, [sensor, what], shapes=["", "B 2"])
     left, right, above = core.x + 24, core.right - 24, core.y - 27
@@ -454,7 +454,7 @@ def turing_machine(new=()) -> Diagram:
 
 
 def addressing(new=()) -> Diagram:
-    """The four steps from what a controller says to the weights of a head."""
+    """The four steps from a controller's commands to the weights of a head."""
     draw = Sketch("Where a head goes", new)
     texts = ("key *k*,\nstrength *β*", "gate *g*", "kernel *s*", "sharpness *γ*")
     said = [draw.data("said", text, 108, 56) for text in texts]
@@ -472,7 +472,7 @@ def addressing(new=()) -> Diagram:
 
 
 def best_experts(scores, weights, new=()) -> Diagram:
-    """How an input asks its best experts: scores and weights, N each; an expert with a weight of 0 is not asked."""
+    """How an input asks its best experts: scores and weights, N each; experts with a weight of 0 are not asked."""
     draw, points, shares, experts, sentences = Sketch("Asking the best experts", new), [], [], [], []
     for i, (score, weight) in enumerate(zip(scores, weights, strict=True), 1):
         points.append(draw.data("scores", f"score {i}: {score:.1f}".replace("-", "−"), 98, 46))
@@ -496,7 +496,7 @@ def best_experts(scores, weights, new=()) -> Diagram:
 
 
 def switch_layer(new=()) -> Diagram:
-    """A Transformer's layer with a switch in the place of its feed-forward network, with three experts."""
+    """A Transformer's layer with a switch of three experts instead of its feed-forward network."""
     draw = Sketch("A layer with a switch", new)
     token, attend = draw.data("token", "token"), draw.step("attention", "attention: *x* + *f*(norm(*x*))", 116, 68)
     norm, gate = draw.step("norm", "norm", 50), draw.step("gate", "gate: softmax", 80, 48)
@@ -517,7 +517,7 @@ def switch_layer(new=()) -> Diagram:
 
 
 def three_parts(new=()) -> Diagram:
-    """Attention as a score, a normaliser and a memory, and what lesson 20 puts in each one's place."""
+    """Attention as a score, a normaliser and a memory, and what lesson 20 replaces each with."""
     draw = Sketch("Three parts of an attention", new)
     given, context = draw.data("given", "query, keys,\nvalues", 110), draw.data("context", "context")
     score = draw.step("score", "score: *q* · *k* / √*D*", 128)

@@ -1,6 +1,6 @@
 """Draws boxes and arrows as SVG, in the one style of the course's diagrams.
 
-Not here: which boxes a mechanism has (`diagrams.py`), where they stand (`layout.py`), plots of numbers (`plots.py`).
+Not here: which boxes a mechanism has (`diagrams.py`), where they are (`layout.py`), plots of numbers (`plots.py`).
 """
 
 import base64
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from math import hypot
 
-WIDTH, EDGE, LINE = 760, 20, 18  # pixels: of a diagram, around what it shows, from one line of a box to the next
-SHORT = 110  # an arrow no longer than this has its words at its middle, another near its start
+WIDTH, EDGE, LINE = 760, 20, 18  # pixels: a diagram's width, its margin, from one line of a box to the next
+SHORT = 110  # an arrow no longer than this has its words at its middle, a longer one near its start
 
 STYLE = """\
     ID .panel { fill: #ffffff; stroke: #d0d7de }
@@ -39,7 +39,7 @@ STYLE = """\
 class Box:
     """A box: its names, its text, its corner and size, and whether it holds data, is a step, or frames other boxes."""
 
-    name: str  # by which a lesson highlights it; several are set apart by spaces
+    name: str  # by which a lesson highlights it; several are separated by spaces
     text: str
     x: float
     y: float
@@ -65,12 +65,12 @@ class Box:
         return self.y + self.height / 2
 
     def at(self, centre, middle):
-        """Place the box around this point, and return it."""
+        """Centre the box on this point, and return it."""
         self.x, self.y = centre - self.width / 2, middle - self.height / 2
         return self
 
     def span(self, top, bottom):
-        """Reach from one height to another."""
+        """Make the box reach from one height to another."""
         self.y, self.height = top, bottom - top
 
 
@@ -84,7 +84,7 @@ class Arrow:
     name: str = ""
     new: bool = False
     dashed: bool = False  # a line without a tip, which relates two boxes
-    stream: bool = False  # a thick line, the way that vectors take from layer to layer
+    stream: bool = False  # a thick line, along which vectors pass from layer to layer
 
 
 class Diagram:
@@ -95,7 +95,7 @@ class Diagram:
         self.svg = _svg(title, description, boxes, arrows)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        # An <img>, since pages that show stored notebooks remove an <svg> from HTML, or what styles it.
+        # An <img>, because pages that show stored notebooks remove an <svg> from HTML, or its style.
         data = base64.b64encode(self.svg.encode()).decode()
         alt = escape(f"{self.title}. {self.description}")
         return {
@@ -105,7 +105,7 @@ class Diagram:
 
 
 def plain(text: str) -> str:
-    """Return a box's text for a sentence: without marks, and what is after its colon in brackets."""
+    """Return a box's text for a sentence: without markup, and with what follows its colon in brackets."""
     name, _, note = text.replace("*", "").replace("\n", " ").partition(": ")
     return f"{name} ({note})" if note else name
 
@@ -139,7 +139,7 @@ def _box_svg(box):
 
 
 def _badge_svg(x, y):
-    """Return the mark of what is new, which needs no colour to be seen."""
+    """Return the badge for what is new, which does not rely on colour."""
     box = f'    <rect class="badge" {_place_attributes(x, y, 34, 17)} rx="8.5"/>'
     return [box, _text_svg(x + 17, y + 12.5, "new", "tag")]
 
@@ -163,7 +163,7 @@ def _arrow_svg(arrow):
 
 
 def _tip_svg(before, end):
-    """Return the head of an arrow that ends here, in the direction from which it comes."""
+    """Return the head of an arrow from `before` to `end`."""
     across, down = end[0] - before[0], end[1] - before[1]
     far = hypot(across, down)
     across, down = across / far, down / far
@@ -173,7 +173,7 @@ def _tip_svg(before, end):
 
 
 def _text_svg(x, y, text, kind):
-    """Return a line of text around x: *x* is set as a variable, and the word after a _ is set lower."""
+    """Return a line of text around x: *x* is set as a variable, and the word after a _ as a subscript."""
     text = re.sub(r"\*([^*]+)\*", r'<tspan class="math">\1</tspan>', escape(text, quote=False))
     text = re.sub(r"_(\w+)", r'<tspan class="math sub" dy="4">\1</tspan><tspan dy="-4">&#8203;</tspan>', text)
     return f'    <text class="{kind}" x="{_coordinate(x)}" y="{_coordinate(y)}" text-anchor="middle">{text}</text>'

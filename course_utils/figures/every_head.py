@@ -1,10 +1,10 @@
-"""Where every head of a Transformer looks, one word at a time: a table that answers to the keyboard, also in an export without a kernel.
+"""Where every head of a Transformer looks, one word at a time: a table that responds to the keyboard, even in an export without a kernel.
 
-Here: the table for the first word, and its style. `every_head.js` brings it to life, with `attention_table.js`, which the web pages use, too.
+Here: the table for the first word, and its style. `every_head.js` makes it interactive, with `attention_table.js`, which the web pages also use.
 Without scripts the first table stays.
 Not here: how the weights are found (`models/head_ablation.py`), pictures of one head (`plots.py`).
 
-Shape letters: B sentences, H heads, T words that ask, S words that are asked.
+Shape letters: B sentences, H heads, T words that attend, S words attended to.
 """
 
 import json
@@ -34,13 +34,13 @@ STYLE = """
 
 
 class EveryHead:
-    """What `every_head` returns. `attentions` maps the title of each attention to its words and weights."""
+    """What `every_head` returns. `attentions` maps the title of each kind of attention to its words and weights."""
 
     def __init__(self, attentions, asking):
         self.attentions, self.asking = attentions, asking
 
     def rows(self) -> tuple[str, list[str], dict[str, list[int]]]:
-        """Return what shows at first: a sentence on it, the words that are asked, and each head's weights on them."""
+        """Return what is shown at first: a sentence about it, the words attended to, and each head's weights on them."""
         title, (one, *_) = next(iter(self.attentions)), self.attentions.values()
         sentence = f"{title}: where each head looks from “{one['asks'][self.asking]}”, in hundredths"
         return sentence, one["asked"], {name: weights[self.asking] for name, weights in one["heads"].items()}
@@ -67,16 +67,16 @@ class EveryHead:
 
 
 def every_head(seen, source, target, asking=0) -> EveryHead:
-    """Show, for a word that one chooses, how much every head of every layer attends to each word.
+    """Show, for a chosen word, how much every head of every layer attends to each word.
 
     Args:
-        seen: from "encoder 0", "decoder 0" and "source 0" on, the weights 1×H×T×S of a Transformer's attentions, as
-            `models.head_ablation.weights_of_heads` finds them.
+        seen: the weights 1×H×T×S of a Transformer's attention layers, by names such as "encoder 0", "decoder 0" and
+            "source 0", as `models.head_ablation.weights_of_heads` returns them.
         source, target: the words that the encoder and the decoder read.
-        asking: the place of the word that is chosen at first, in the target.
+        asking: the place in the target of the word that is chosen at first.
 
     Raises:
-        CourseError: when the words do not fit the weights.
+        CourseError: if the words do not fit the weights, or `asking` is not a place in the target.
     """
     kinds = {
         "decoder to the source": ("source", target, source),

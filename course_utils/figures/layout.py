@@ -1,6 +1,6 @@
-"""Lays a diagram out: boxes in rows, columns within a row, and arrows that find their way from box to box.
+"""Lays out a diagram: boxes in rows, columns within a row, and arrows that find their way from box to box.
 
-A `Sketch` collects boxes and arrows, `row` places boxes, and `Sketch.diagram` makes the picture. Heights may begin
+A `Sketch` collects boxes and arrows, `row` places boxes, and `Sketch.diagram` makes the picture. Heights may start
 anywhere: the finished diagram moves everything to its upper edge.
 Not here: which boxes a mechanism has (`diagrams.py`), how they become a picture (`drawing.py`).
 """
@@ -10,25 +10,25 @@ from itertools import pairwise, zip_longest
 from course_utils.base.errors import CourseError
 from course_utils.figures.drawing import EDGE, LINE, WIDTH, Arrow, Box, Diagram, plain
 
-INSIDE, BETWEEN = WIDTH - 2 * EDGE, 14  # pixels: the width that a row fills, from box to box in a column
-OVERLAP = 20  # boxes that have so much height or width in common are joined by a straight arrow
+INSIDE, BETWEEN = WIDTH - 2 * EDGE, 14  # pixels: the width that a row fills, between boxes in a column
+OVERLAP = 20  # boxes that share this much height or width are joined by a straight arrow
 
 
 class Sketch:
-    """The boxes and arrows of a diagram while it is made; a box has the size of its text unless it is given one."""
+    """The boxes and arrows of a diagram in the making; a box is as large as its text unless given a size."""
 
     def __init__(self, title, new=()):
         self.title, self.new, self.boxes, self.arrows = title, new, [], []
 
     def step(self, name, text, width=None, height=None, kind="step") -> Box:
-        """Add a box for what is computed; a diagram's `new` highlights it by its name."""
+        """Add a box for something computed; a diagram's `new` highlights it by its name."""
         lines = text.replace("*", "").replace(": ", "\n").split("\n")
         width, height = width or 16 + 8 * max(map(len, lines)), height or max(48, 20 + LINE * len(lines))
         self.boxes.append(Box(name, text, EDGE, 0, width, height, kind))
         return self.boxes[-1]
 
     def data(self, name, text, width=None, height=None) -> Box:
-        """Add a box for what is read, kept or returned."""
+        """Add a box for something read, kept or returned."""
         return self.step(name, text, width, height, "data")
 
     def frame(self, boxes, room=12) -> Box:
@@ -41,17 +41,17 @@ class Sketch:
     def arrow(self, start, end, words="", shape="", *, at=None, over=None, **looks):
         """Add an arrow from one box to another.
 
-        It is straight where they are side by side or one above the other, and runs `at` this height or x. Elsewhere it
-        bends twice between them. `over` is the height at which it passes what is in between. At a box of this height it
-        begins or ends at the side; at any other it bends above or below the box.
+        It is straight if they are side by side or one above the other, and runs `at` this height or x. Otherwise it
+        bends twice between them. `over` is the height at which it passes what is in between. It leaves or enters a box
+        that reaches this height at the side; for any other box it bends above or below it.
         """
         self.path(*_arrow_points(start, end, at, over), words=words, shape=shape, **looks)
 
     def chain(self, *boxes, words=(), shapes=()):
         """Add an arrow from each box to the next, with its words above and its shape below.
 
-        A list in place of a box stands for a column: arrows lead from list to list side by side, and between a list
-        and a box for each in the list. None in a list has no arrow.
+        A list instead of a box is a column: arrows lead from list to list in parallel, and between a list and a box
+        for each entry of the list. None in a list has no arrow.
         """
         for (here, there), *texts in zip_longest(pairwise(boxes), words, shapes, fillvalue=""):
             for start, end, *own in _side_by_side(here, there, *texts):
@@ -59,11 +59,11 @@ class Sketch:
                     self.arrow(start, end, *own)
 
     def path(self, *points, **looks):
-        """Add an arrow along points, for one that no layout finds."""
+        """Add an arrow along points, for a path that the layout does not find."""
         self.arrows.append(Arrow(tuple(dict.fromkeys(points)), **looks))
 
     def diagram(self, description) -> Diagram:
-        """Return the picture with its description, in which lines may break, and with what is new marked."""
+        """Return the picture with its description, which may have line breaks, and with what is new marked."""
         parts = [*self.boxes, *self.arrows]
         known = {name for part in parts for name in part.name.split()}
         if isinstance(self.new, str) or not known.issuperset(self.new):
@@ -114,7 +114,7 @@ def columns_of(*rows):
 
 
 def _side_by_side(*values):
-    """Return lists' places side by side; a value that is no list goes with each of them."""
+    """Return the entries of lists in parallel; a value that is not a list goes with each of them."""
     count = max([len(value) for value in values if isinstance(value, list)], default=1)
     return zip(*(value if isinstance(value, list) else [value] * count for value in values), strict=True)
 
@@ -136,7 +136,7 @@ def _arrow_points(start, end, at, over):
 
 
 def _exit_points(box, other, over):
-    """Return where an arrow at the height `over` leaves a box for another one."""
+    """Return where an arrow at the height `over` leaves a box on its way to another."""
     if box.y < over < box.bottom:
         return [(box.right if box.centre < other.centre else box.x, over)]
     return [(box.centre, box.y if over < box.y else box.bottom), (box.centre, over)]

@@ -1,6 +1,6 @@
 """Grey pictures, and where a model looks in them.
 
-A picture in black and white keeps its colours where the page is dark. One of `attended` does not: there, its white ground is dark, too.
+A picture in black and white keeps its colours on a dark page. One from `attended` does not: its white background turns dark, too.
 
 Not here: plots of numbers (`plots.py`), drawn diagrams (`diagrams.py`).
 """
@@ -10,13 +10,13 @@ import torch
 
 from course_utils.figures import plots
 
-INK = "#d7630a"  # of what is drawn over a grey picture; read beside it in light and dark
+INK = "#d7630a"  # of what is drawn over a grey picture; visible on it in light and dark
 SHADE = {"facecolor": "black", "edgecolor": "none", "alpha": 0.85, "pad": 0.4}  # behind a number on a grey picture
 SQUARES = (INK, "#2f8fd0", "#3f9b4f")  # of a glimpse's patches, from the finest
 
 
 def picture(image, title="", ax=None, frame=None):
-    """Show a grey picture, Y×X numbers from 0 (black) to 1 (white), in a frame of this colour if there is one."""
+    """Show a grey picture, Y×X numbers from 0 (black) to 1 (white), in a frame of this colour if one is given."""
     ax = plots.axes(width=2.6, height=2.6) if ax is None else ax
     ax.imshow(torch.as_tensor(image).numpy(), cmap="gray", vmin=0, vmax=1)
     ax.set(xticks=[], yticks=[], title=title)
@@ -25,7 +25,7 @@ def picture(image, title="", ax=None, frame=None):
 
 
 def looks(image, locations, size, corner=None, title="", ax=None, wider=(), number=1):
-    """Show a picture, and on it where glimpses lie, numbered in their order.
+    """Show a picture and, on it, where glimpses are, numbered in order.
 
     Args:
         image: Y×X.
@@ -42,7 +42,7 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=(), numb
     ways = [(x, y, end_x - x, end_y - y) for (x, y), (end_x, end_y) in zip(centres, centres[1:], strict=False)]
     if ways:
         ax.quiver(*zip(*ways, strict=True), angles="xy", scale_units="xy", scale=1, color=INK, width=0.012, zorder=3)
-    places = []  # of the numbers: outside their squares, and beside each other where squares coincide
+    places = []  # of the numbers: outside their squares, and side by side if squares coincide
     for i, (x, y) in enumerate(centres, number):
         _draw_square(ax, x, y, size, INK)
         left, top = max(x - size / 2, 0), y - size / 2
@@ -59,7 +59,7 @@ def looks(image, locations, size, corner=None, title="", ax=None, wider=(), numb
     if corner is not None:
         row, column = (float(place) - 0.5 for place in corner)
         ax.add_patch(plt.Rectangle((column, row), 8, 8, fill=False, color="white", linestyle="--", linewidth=1.2))
-    margin = 0.6 if max(wider, default=0) >= min(height, width) else 0  # so that such a square is seen
+    margin = 0.6 if max(wider, default=0) >= min(height, width) else 0  # so that such a square can be seen
     ax.spines[:].set_visible(False)
     ax.set(xlim=(-0.5 - margin, width - 0.5 + margin), ylim=(height - 0.5 + margin, -0.5 - margin))
 
@@ -69,12 +69,12 @@ def _draw_square(ax, x, y, side, colour):
 
 
 def attended(image, weights=None, cell=None, title="", ax=None):
-    """Show a picture in black on white, with lines between its cells, and how much each of them is attended to: no colour at 0, the strongest at 1.
+    """Show a picture in black on white, with lines between its cells and a colour for their weights: none at 0, strongest at 1.
 
     Args:
         image: Y×X.
-        weights: one for each of 5×5 cells (or other squares), row by row; with None the picture shows no weights.
-        cell: the number of a cell to mark with dashes: the one of the thing that a word names.
+        weights: one for each of 5×5 cells (or other squares), row by row; None for no weights.
+        cell: the number of a cell to mark with dashes: where the thing is that a word names.
     """
     ax = plots.axes(width=2.2, height=2.4) if ax is None else ax
     ax.imshow(torch.as_tensor(image).numpy(), cmap="Greys", vmin=0, vmax=1)

@@ -1,9 +1,9 @@
-"""The course's plots: weights, masks, directions, curves with a spread. Computes nothing but means and spreads.
+"""The course's plots: weights, masks, directions, curves with a spread. Computes only means and spreads.
 
-Not here: drawn diagrams (`diagrams.py`), tables (`tables.py`), what moves (`widgets.py`).
+Not here: drawn diagrams (`diagrams.py`), tables (`tables.py`), widgets (`widgets.py`).
 
-Weights use a sequential map from 0 to 1. Lines differ in dash and marker, not only in colour.
-Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows the figure alone.
+Weights use a sequential map from 0 to 1. Lines differ in dashes and markers, not only in colour.
+Every function draws into `ax`, or into a new figure, and returns nothing, so that a notebook shows only the figure.
 """
 
 import math
@@ -35,7 +35,7 @@ KEYS, QUERIES = "keys: words looked at", "queries"
 
 
 def axes(columns=1, width=4.6, height=3.2):
-    """Make a figure with `columns` axes in a row and return them as a list; of a single one, return that."""
+    """Make a figure with `columns` axes in a row and return them as a list, or a single one by itself."""
     _, made = plt.subplots(1, columns, figsize=(width * columns, height), squeeze=False)
     return made[0, 0] if columns == 1 else list(made[0])
 
@@ -43,7 +43,7 @@ def axes(columns=1, width=4.6, height=3.2):
 def colours(vectors, names):
     """Colours as squares in a row, each under its name: each vector holds the strengths of red, green and blue, from 0 to 1."""
     across = axes(len(vectors), width=1.5, height=1.7)
-    across[0].figure.set_facecolor("none")  # no light ground where the page is dark; the names can be read on both
+    across[0].figure.set_facecolor("none")  # no light background on a dark page; the names can be read on both
     for ax, vector, name in zip(across, vectors, names, strict=True):
         ax.imshow(vector.reshape(1, 1, 3).numpy())
         ax.set(xticks=[], yticks=[])
@@ -53,7 +53,7 @@ def colours(vectors, names):
 def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, marked=()):
     """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark).
 
-    `marked` holds pairs (row, column) of cells to frame, such as those where the weight should lie.
+    `marked` holds pairs (row, column) of cells to frame, such as those where the weight should be.
     """
     ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
     for row, column in marked:
@@ -71,13 +71,13 @@ def heads(weights, line):
         ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
         places = range(0, positions, 10 if positions > 20 else 5)
         ax.set_yticks(places, places)
-        ax.invert_yaxis()  # a larger position is further up
+        ax.invert_yaxis()  # larger positions are further up
     label, marks = "weight (square root scale)", [0, 0.05, 0.25, 1]
     across[0].figure.colorbar(across[0].images[0], ax=across, label=label).set_ticks(marks, labels=map(str, marks))
 
 
 def reading(looks, facts, question, answer, support=()):
-    """Draw how much each hop looks at each fact, looks hops×M, with frames at the facts of `support`, one for each hop; return a sentence."""
+    """Draw how much each hop attends to each fact, looks hops×M, with frames at the facts in `support`, one per hop; return a sentence."""
     hops, ax = [f"hop {k}" for k in range(1, len(looks) + 1)], axes(width=5, height=0.7 + 0.3 * len(facts))
     frames = [(fact, hop) for hop, fact in enumerate(support)]
     weights(looks.T, hops, facts, f"{question}?", ax, f"It says: {answer}", "", marked=frames)
@@ -87,7 +87,7 @@ def reading(looks, facts, question, answer, support=()):
 
 
 def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):
-    """Amounts as a picture: white at 0, dark at `most`, with a bar of the colours that names the unit."""
+    """Amounts as a picture: white at 0, dark at `most`, with a colour bar that names the unit."""
     ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=most)
     ax.figure.colorbar(ax.images[0], ax=ax, label=unit)
 
@@ -99,7 +99,7 @@ def side_by_side(draw, panels, width=3.6, height=3.2, **options):
 
 
 def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, dot="●"):
-    """Draw a mask as a picture: dark where a query may attend, with a dot or what `dot` says; white where it may not."""
+    """Draw a mask as a picture: dark where a query may attend, with a dot or the text `dot`; white where it may not."""
     matrix = torch.as_tensor(matrix)
     numbers = [[dot if may else "" for may in row] for row in matrix.tolist()]
     ax = _draw_matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers, cmap="Blues", vmin=0, vmax=1.6)
@@ -132,7 +132,7 @@ def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
 
 
 def _draw_lines_between_cells(ax, shape):
-    """Draw thin lines around every cell, so that a row of empty cells is seen as a row."""
+    """Draw thin lines around every cell, so that a row of empty cells looks like a row."""
     ax.set_xticks([j - 0.5 for j in range(shape[1] + 1)], minor=True)
     ax.set_yticks([i - 0.5 for i in range(shape[0] + 1)], minor=True)
     ax.grid(which="minor", color="0.7", linewidth=1, clip_on=False)
@@ -165,7 +165,7 @@ def _write_numbers(ax, matrix, texts, cmap):
     for i, row in enumerate(matrix.tolist()):
         for j, value in enumerate(row):
             text = f"{value:.2f}" if texts is None else texts[i][j]
-            if value != value:  # not a number: nothing is there
+            if value != value:  # not a number: the cell is empty
                 continue
             share = ax.images[0].norm(value)
             dark = share > 0.6 if cmap == "Blues" else abs(share - 0.5) > 0.35
@@ -175,7 +175,7 @@ def _write_numbers(ax, matrix, texts, cmap):
 def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, legend="best"):
     """Lines with a spread: `runs` maps a label to a runs×points tensor; the band is from the lowest run to the highest.
 
-    `theory` maps a label to one value a point, drawn as a thin grey line. `legend` is a place in the axes, or "above" them.
+    `theory` maps a label to one value per point, drawn as a thin grey line. `legend` is a place in the axes, or "above" them.
     """
     ax = axes() if ax is None else ax
     x = torch.as_tensor(x).numpy()
@@ -200,7 +200,7 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
 def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), expected=None):
     """Draw a bar for each label at the mean of its runs, and a dot for each run.
 
-    `expected` maps labels of bars to the height that was expected of each, drawn as a short mark at its own bar.
+    `expected` maps labels of bars to their expected heights, each drawn as a short mark at its bar.
     """
     ax = axes(width=max(4.2, 1.2 * len(runs) + 1)) if ax is None else ax
     expected, tall = expected or {}, ylim[1] - ylim[0]
@@ -222,7 +222,7 @@ def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), expected=None):
 
 
 def surprise(text, bits, title="", ax=None):
-    """Draw how many bits each character of a text says, side by side: `bits` maps a label to a number for each character."""
+    """Draw how many bits each character of a text carries, side by side: `bits` maps a label to a number for each character."""
     ax = axes(width=11, height=3) if ax is None else ax
     wide = 0.8 / len(bits)
     for i, ((label, values), hatch) in enumerate(zip(bits.items(), ("", "///", "..."), strict=False)):
@@ -246,7 +246,7 @@ def scatter(x, y, xlabel, ylabel, names=None, title="", ax=None):
     ax.plot([x[i] for i in names], [y[i] for i in names], "o", color=COLOURS[0], markersize=6)
     ax.margins(0.12)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    ax.figure.draw_without_rendering()  # from here on the axes keep their place
+    ax.figure.draw_without_rendering()  # from here on the axes do not move
     taken = [_dot_square(ax, x[i], y[i]) for i in names]
     for i, name in names.items():
         taken.append(_write_beside(ax, (x[i], y[i]), name, taken))
@@ -259,7 +259,7 @@ def _dot_square(ax, x, y):
 
 
 def _write_beside(ax, point, name, taken):
-    """Write a name where it covers neither a named dot nor another name, if there is such a place; return its space."""
+    """Write a name where it covers neither a named dot nor another name, if possible; return the space it takes."""
     sides = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
     for away, (right, up) in product((7, 20, 34, 48, 62), sides):  # points
         style = {"ha": ("right", "center", "left")[right + 1], "va": ("top", "center", "bottom")[up + 1]}
@@ -279,7 +279,7 @@ def _write_beside(ax, point, name, taken):
 
 
 def directions(vectors, names, direction=None, title="", ax=None, direction_name="θ"):
-    """Vectors of width 2 as arrows from 0, each with its name, and dotted lines to their shadows on that of `direction`."""
+    """Vectors of width 2 as arrows from 0, each with its name, and dotted lines to their projections on `direction`."""
     ax = axes(width=4.8, height=4.4) if ax is None else ax
     vectors = torch.as_tensor(vectors).detach().double()
     reach = 1.15 * vectors.abs().max().item()
@@ -295,9 +295,9 @@ def directions(vectors, names, direction=None, title="", ax=None, direction_name
             ax.plot(*torch.stack([vector, shadow]).T.tolist(), color="0.4", linestyle=":", linewidth=1)
     for (x, y), name in zip(vectors.tolist(), names, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": COLOURS[0]})
-        length = max((x * x + y * y) ** 0.5, 1e-9)  # the name stands beyond the arrow's head
+        length = max((x * x + y * y) ** 0.5, 1e-9)  # the name is beyond the arrow's head
         place = x + 0.08 * reach * x / length, y + 0.08 * reach * y / length
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may lie on the direction
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # a name may be on the direction
         ax.text(*place, name, fontsize=10, zorder=4, bbox=box if name else None, **_text_alignment(x, y))
     left, bottom = (vectors.amin(0).clamp(max=0) - 0.3 * reach).tolist()
     right, top = (vectors.amax(0).clamp(min=0) + 0.4 * reach).tolist()
@@ -306,7 +306,7 @@ def directions(vectors, names, direction=None, title="", ax=None, direction_name
 
 
 def _text_alignment(x, y):
-    """Text alignment that keeps a name outside the arrow that points to (x, y)."""
+    """Return the text alignment that keeps a name outside the arrow that points to (x, y)."""
     sideways = abs(x) > abs(y)
     return {
         "ha": ("left" if x > 0 else "right") if sideways else "center",
@@ -315,7 +315,7 @@ def _text_alignment(x, y):
 
 
 def dial(hands, title="", ax=None):
-    """A clock: a circle with a tick at each whole radian, and `hands`, a name for each angle, counted from the right, against the clock."""
+    """A clock: a circle with a tick at each whole radian, and `hands`, an angle for each name, counted anticlockwise from the right."""
     ax = axes(width=3.0, height=3.0) if ax is None else ax
     ax.add_patch(plt.Circle((0, 0), 1, fill=False, color="0.6"))
     for angle in range(7):
@@ -333,7 +333,7 @@ def dial(hands, title="", ax=None):
 
 
 def polarity(values, names, title="", xlabel="cosine with the direction of sentiment", ax=None):
-    """Named values between -1 and 1 as a bar each, sorted, negative to the left."""
+    """Named values between -1 and 1 as bars, sorted, negative to the left."""
     order = sorted(range(len(names)), key=lambda i: values[i])
     ax = axes(width=5.6, height=0.26 * len(names) + 0.9) if ax is None else ax
     heights = [float(values[i]) for i in order]
@@ -344,7 +344,7 @@ def polarity(values, names, title="", xlabel="cosine with the direction of senti
 
 
 def ranked(names, values, xlabel, title=""):
-    """One dot for each name, beside it, from the best on top; each bears its value."""
+    """One dot for each name, from the first at the top, each with its value."""
     ax = axes(width=9, height=1 + 0.42 * len(names))
     ax.plot(values, range(len(names)), "o", color=COLOURS[0])
     for place, value in enumerate(values):
@@ -357,7 +357,7 @@ def ranked(names, values, xlabel, title=""):
 def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03), guess=None):
     """A mark for each run: `rows` maps a label to one series or several, each a name with its runs; a name has one marker in all rows.
 
-    `guess` is (name, levels): a level for each row, drawn as an upright grey line, such as what guessing would reach.
+    `guess` is (name, levels): a level for each row, drawn as a vertical grey line, such as what guessing would reach.
     """
     names = list(next(iter(rows.values())))
     ax = axes(width=8, height=1.3 + 0.14 * len(rows) * len(names)) if ax is None else ax
@@ -380,9 +380,9 @@ def dots(rows, xlabel, title="", ax=None, xlim=(-0.03, 1.03), guess=None):
 
 
 def tree(probabilities, kept=(), title="", ax=None, best=None):
-    """A tree of continuations: `probabilities` maps each beginning, a tuple of words, to its probability as a whole.
+    """A tree of continuations: `probabilities` maps each beginning, a tuple of words, to its total probability.
 
-    A line bears the probability of its word, given the words before; a word bears that of all words up to it. The beginnings in `kept` are filled and reached by solid lines, the others by dashed ones. `best` is one of them, in another colour.
+    A line shows the probability of its word, given the words before; a word shows that of all words up to it. The beginnings in `kept` are filled and have solid lines, the others dashed ones. `best` is one of them, in a different colour.
     """
     kept, heights, leaves = set(kept), {}, 0
     beginnings = sorted(probabilities, key=lambda one: (len(one), list(probabilities).index(one)))
@@ -399,7 +399,7 @@ def tree(probabilities, kept=(), title="", ax=None, best=None):
     ax = axes(width=9.2, height=1.2 + 0.38 * leaves) if ax is None else ax
     for one in beginnings:
         colour, line = (COLOURS[0], "-") if one in kept else ("0.6", (0, (4, 3)))
-        left, right = len(one) - 1, len(one)  # the boxes lie above the ends
+        left, right = len(one) - 1, len(one)  # the boxes cover the ends
         y = heights[one[:-1]], heights[one]
         ax.plot([left, right], y, color=colour, linestyle=line)
         share = probabilities[one] / probabilities.get(one[:-1], 1)

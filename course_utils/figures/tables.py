@@ -41,12 +41,12 @@ class Table:
 def table(rows, columns, corner="", digits=3, caption="") -> Table:
     """Show a row for each entry of `rows`, which maps its heading to what is in its cells.
 
-    A row holds a cell for each of `columns`: a text, a truth, a whole number, a decimal number with `digits` digits, or
+    A row has a cell for each of `columns`: a text, a truth value, a whole number, a decimal number with `digits` digits, or
     several runs, shown as "mean [lowest to highest]". A tensor runs×columns gives each column its runs. `corner` is the
     heading of the headings.
 
     Raises:
-        CourseError: A row has more or fewer cells than there are columns.
+        CourseError: if a row has more or fewer cells than there are columns.
     """
     lines = [[corner, *columns]]
     for name, cells in rows.items():
@@ -68,7 +68,7 @@ def _cell_text(cell, digits):
     cell = torch.as_tensor(cell).detach()
     if cell.ndim:
         values = (cell.double().mean(), cell.min(), cell.max())
-        mean, low, high = (round(value.item(), digits) + 0.0 for value in values)  # and so no "-0.00"
+        mean, low, high = (round(value.item(), digits) + 0.0 for value in values)  # + 0.0 avoids "-0.00"
         return f"{mean:.{digits}f} [{low:.{digits}f} to {high:.{digits}f}]"
     if cell.dtype == torch.bool:
         return "yes" if cell else "no"

@@ -1,4 +1,4 @@
-"""Pictures that answer to a slider. ipywidgets alone, so they work in JupyterLab, Colab and VS Code.
+"""Pictures that respond to a slider. They use only ipywidgets, so they work in JupyterLab, Colab and VS Code.
 
 `explore` shows the picture for the controls' first values as a plain image wherever no kernel runs.
 """
@@ -16,7 +16,7 @@ from course_utils.figures.alt_text import ground_of, image
 class Explorer(ipywidgets.VBox):
     """Controls above a picture and the sentence that describes it. `controls`, `picture` and `sentence` are its parts.
 
-    The sentence is also the picture's alternative text, and is announced when it changes. `png` and `said` are what is shown now.
+    The sentence is also the picture's alternative text, and is announced when it changes. `png` and `words` are what is shown now.
     """
 
     def __init__(self, draw, controls):
@@ -30,18 +30,18 @@ class Explorer(ipywidgets.VBox):
         self.update()
 
     def update(self, change=None):
-        """Draw for the controls' present values."""
+        """Draw for the controls' current values."""
         self.words = self.draw(**{name: control.value for name, control in self.controls.items()})
         buffer = io.BytesIO()
         plt.gcf().savefig(buffer, format="png")
         self.ground = ground_of(plt.gcf())
-        plt.close()  # so that the notebook does not show it a second time
+        plt.close()  # so that the notebook does not show it twice
         self.png = buffer.getvalue()
         self.picture.value = image(self.png, self.words, self.ground)
         self.sentence.value = f'<div role="status">{escape(self.words)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
-        """Return the widget, and beside it the picture and the sentence for where no kernel runs."""
+        """Return the widget, together with the picture and the sentence in case no kernel runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         data = {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.words}
@@ -49,7 +49,7 @@ class Explorer(ipywidgets.VBox):
 
 
 def explore(draw, **controls):
-    """Return an Explorer: `draw(**values)` draws one figure with matplotlib and returns a sentence on what it shows.
+    """Return an Explorer: `draw(**values)` draws one figure with matplotlib and returns a sentence about what it shows.
 
     Args:
         draw: called with each control's value by name, at first and after every change.

@@ -1,11 +1,11 @@
 """The eight scores of `attention.py` as modules with weights, made ready for a decoder that attends at every step.
 
-What a score makes of the annotations alone, its keys, is computed once per sentence; what it makes of a state with these
-keys, at each step. Here: one class per score, by name in `ATTENTIONS`. Not here: the scores' definitions (`attention.py`),
+The keys, which depend on the annotations alone, are computed once per sentence; the scores of a state with these keys,
+at each step. Here: one class per score, by name in `ATTENTIONS`. Not here: the scores' definitions (`attention.py`),
 the decoders that use them (`recurrent.py`).
 
 Shape letters: B sentences, Q queries to one memory, S source words, H width of a decoder's state, which is the query,
-E width of an annotation (what the encoder says of one source word), A alignment width.
+E width of an annotation (the encoder's output for one source word), A alignment width.
 A mask is True at words, False at padding.
 """
 
@@ -18,21 +18,21 @@ from course_utils.models.attention import masked_softmax
 
 
 class Attention(nn.Module):
-    """What all eight have in common: contexts are sums of annotations, weighted by the softmax of the scores.
+    """The base of all eight: contexts are sums of annotations, weighted by the softmax of the scores.
 
-    A subclass says what its keys are, and how a query and the keys are scored if not by their dot product. Its parameters
-    have the names and shapes that its score has in `attention.SCORES`.
+    A subclass defines its keys and, unless it is the dot product, the score of a query with them. Its parameters
+    have the same names and shapes as in `attention.SCORES`.
     """
 
     name: str  # in `attention.SCORES`
 
     def __init__(self, state: int, annotation: int, longest: int):
-        """Take the widths H and E, and the number of source words that a score by place has weights for."""
+        """Take the widths H and E, and the number of source positions that location_based has weights for."""
         super().__init__()
         self.state = state
 
     def prepare(self, annotations: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """Return the keys, values and mask for all queries to come: annotations B×S×E, mask B×S."""
+        """Return the keys, values and mask for all later queries: annotations B×S×E, mask B×S."""
         return {"keys": self.keys(annotations), "values": annotations, "mask": mask[:, None]}
 
     def forward(self, query: Tensor, memory: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
@@ -41,7 +41,7 @@ class Attention(nn.Module):
         return weights @ memory["values"], weights
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """Return what the score makes of the annotations: B×S×E → B×S×(the width that `scores` reads)."""
+        """Return the keys of the annotations: B×S×E → B×S×(the width that `scores` reads)."""
         return annotations
 
     def scores(self, query: Tensor, keys: Tensor) -> Tensor:
@@ -50,7 +50,7 @@ class Attention(nn.Module):
 
 
 class Dot(Attention):
-    """sᵀh (Luong et al. 2015, section 3.1). Raises `CourseError` where H is not E."""
+    """sᵀh (Luong et al. 2015, section 3.1). Raises `CourseError` if H is not E."""
 
     name = "dot"
 
@@ -64,7 +64,7 @@ class Dot(Attention):
 
 
 class ScaledDot(Dot):
-    """sᵀh / √H (Vaswani et al. 2017, equation 1). Raises `CourseError` where H is not E."""
+    """sᵀh / √H (Vaswani et al. 2017, equation 1). Raises `CourseError` if H is not E."""
 
     name = "scaled_dot"
 
@@ -74,7 +74,7 @@ class ScaledDot(Dot):
 
 
 class ContentBased(Dot):
-    """The cosine of s and h (Graves et al. 2014, equation 6). Raises `CourseError` where H is not E."""
+    """The cosine of s and h (Graves et al. 2014, equation 6). Raises `CourseError` if H is not E."""
 
     name = "content_based"
 
@@ -120,7 +120,7 @@ class Concatenating(Attention):
 
 
 class HiddenLayer(Attention):
-    """What the next two have in common: vᵀ tanh(W s + U h), where W and U are `matrices`, and A = H."""
+    """The base of the next two: vᵀ tanh(W s + U h), where `matrices` returns W and U, and A = H."""
 
     def matrices(self) -> tuple[Tensor, Tensor]:
         """Return W A×H and U A×E."""
@@ -132,7 +132,7 @@ class HiddenLayer(Attention):
         return 2 * F.linear(annotations, weight_h)
 
     def scores(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Return vᵀ tanh(x), computed as vᵀ (2 σ(2x) - 1), which takes a CPU a third of the time: B×Q×S."""
+        """Return vᵀ tanh(x), computed as vᵀ (2 σ(2x) - 1), three times as fast on a CPU: B×Q×S."""
         weight_s, _ = self.matrices()
         twice_x = keys[:, None] + 2 * F.linear(query, weight_s)[:, :, None]  # B Q S A
         return F.linear(twice_x.sigmoid_(), 2 * self.v[None], -self.v.sum()[None]).squeeze(-1)
@@ -148,7 +148,7 @@ class Additive(HiddenLayer):
         self.weight, self.v = parameter(state, state + annotation), parameter(state)
 
     def matrices(self) -> tuple[Tensor, Tensor]:
-        """Return the columns of the one matrix that meet s, A×H, and those that meet h, A×E."""
+        """Return the columns of the single matrix that multiply s, A×H, and those that multiply h, A×E."""
         return self.weight[:, : self.state], self.weight[:, self.state :]
 
 
@@ -170,7 +170,7 @@ class Perceptron(HiddenLayer):
 class LocationBased(Attention):
     """softmax(W s), with one row of W for each place in the source (Luong et al. 2015, section 3.1, "location").
 
-    Scores are what the softmax reads.
+    Its scores are the softmax's input.
     """
 
     name = "location_based"
@@ -180,7 +180,7 @@ class LocationBased(Attention):
         self.weight = parameter(longest, state)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """Return the first S rows of W, whatever the annotations say: B×S×H. Raises `CourseError` where W has fewer."""
+        """Return the first S rows of W, whatever the annotations: B×S×H. Raises `CourseError` if W has fewer."""
         B, S = annotations.shape[:2]
         if len(self.weight) < S:
             raise CourseError(
@@ -191,7 +191,7 @@ class LocationBased(Attention):
 
 
 def parameter(*shape: int) -> nn.Parameter:
-    """Return a new weight drawn evenly between ±1/√n, where n is the number of inputs, which the last axis counts."""
+    """Return a new weight drawn uniformly between ±1/√n, where n, the last axis, is the number of inputs."""
     return nn.Parameter(torch.empty(shape).uniform_(-1, 1) * shape[-1] ** -0.5)
 
 
@@ -202,9 +202,9 @@ ATTENTIONS = {
 
 
 def make_attention(score: str, state: int, annotation: int, longest: int) -> Attention:
-    """Return a new attention by the name of its score, for states of width H and annotations of width E.
+    """Return a new attention module for a score, states of width H and annotations of width E.
 
-    `longest` is the number of source places that location_based has weights for. Raises `CourseError` for a name that is
+    `longest` is the number of source positions that location_based has weights for. Raises `CourseError` for a name that is
     not in `attention.SCORES`, and for widths that do not fit the score.
     """
     if score not in ATTENTIONS:

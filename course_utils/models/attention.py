@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def padding_mask(lengths: Tensor, size: int) -> Tensor:
-    """True at the words of each sentence, False at the padding behind them: lengths B → mask B×size."""
+    """True at the words of each sentence, False at the padding after them: lengths B → mask B×size."""
     return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 
@@ -39,7 +39,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = N
         The contexts B×T×E and the weights B×T×S.
 
     Raises:
-        ValueError: when queries and keys differ in width, or keys and values in number.
+        ValueError: if queries and keys differ in width, or keys and values in number.
     """
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"keys have width {key.shape[-1]}, queries {query.shape[-1]}: they must match")
@@ -76,7 +76,7 @@ def general(state: Tensor, hidden: Tensor, weight: Tensor) -> Tensor:
 def concatenating(state: Tensor, hidden: Tensor, weight: Tensor) -> Tensor:
     """W [s; h], linear: state B×T×D, hidden B×S×E, weight (D+E) → scores B×T×S.
 
-    Luong et al. 2015 (section 3.1) is quoted with its "concat" score both so and as in `additive`.
+    The "concat" score of Luong et al. 2015 (section 3.1) is quoted both like this and as `additive`.
     """
     return pairs(state, hidden) @ weight
 
@@ -101,7 +101,7 @@ def location_based(state: Tensor, weight: Tensor) -> Tensor:
 
 
 def pairs(state: Tensor, hidden: Tensor) -> Tensor:
-    """Every state beside every hidden state: state B×T×D, hidden B×S×E → B×T×S×(D+E)."""
+    """Pair every state with every hidden state: state B×T×D, hidden B×S×E → B×T×S×(D+E)."""
     T, S = state.shape[1], hidden.shape[1]
     return torch.cat([state[:, :, None].expand(-1, -1, S, -1), hidden[:, None].expand(-1, T, -1, -1)], dim=-1)
 

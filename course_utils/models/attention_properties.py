@@ -1,7 +1,7 @@
-"""What an attention promises, each promise a function that tries it: they return a sentence if it is broken, or None.
+"""The promises of an attention function, each a function that tests it and returns a sentence if it is broken, else None.
 
-An attention is one of `models/variants.py`: attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask) → contexts B×H×T×E and
-weights B×H×T×T or None. A promise of one's own has the same form, promise(attend), and joins the others in a dict.
+It has the form of those in `models/variants.py`: attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask) → contexts B×H×T×E and
+weights B×H×T×T or None. You can add a promise of your own, promise(attend), to the dict of the others.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from torch import Tensor
 
 from course_utils.models.attention import causal_mask
 
-B, H, T, D, E = 3, 2, 7, 4, 5  # of what is tried; all different, so that no two axes are mixed up unseen
+B, H, T, D, E = 3, 2, 7, 4, 5  # of the test inputs; all different, so that mixing up two axes shows
 ROOM = 1e-4  # for rounding
 
 
 def drawn(seed: int = 0, causal: bool = True) -> list[Tensor]:
-    """Return a query, a key and a value at random, and a mask B×1×T×T in which the last sequence has two padded steps."""
+    """Return a random query, key and value, and a mask B×1×T×T in which the last sequence has two padded steps."""
     draw = torch.Generator().manual_seed(seed)
     query, key, value = (torch.randn(B, H, T, n, generator=draw) for n in (D, D, E))
     mask = (causal_mask(T) if causal else torch.ones(T, T, dtype=torch.bool)).repeat(B, 1, 1, 1)
@@ -54,7 +54,7 @@ def rows(attend) -> str | None:
 
 
 def leak(attend) -> str | None:
-    """Under a causal mask, nothing of later steps has an effect."""
+    """Under a causal mask, later steps have no effect."""
     before = attend(*drawn())[0]
     for step in range(1, T):
         inputs = drawn()
@@ -66,7 +66,7 @@ def leak(attend) -> str | None:
 
 
 def padding(attend) -> str | None:
-    """What is at padded steps has no effect, and without the padding the result is the same."""
+    """The contents of padded steps have no effect, and without the padding the result is the same."""
     inputs = drawn(causal=False)
     query, key, value, mask = (one[-1:, ..., :-2, :] for one in inputs)
     with_it, without = attend(*inputs)[0][-1:, :, :-2], attend(query, key, value, mask[..., :-2])[0]
@@ -78,7 +78,7 @@ def padding(attend) -> str | None:
 
 
 def apart(attend) -> str | None:
-    """Sequences of a batch have no effect on each other, nor have heads."""
+    """Neither sequences of a batch nor heads affect each other."""
     inputs, before = drawn(), attend(*drawn())[0]
     for b in range(B):
         if differ(attend(*(one[b : b + 1] for one in inputs))[0], before[b : b + 1]):
@@ -89,7 +89,7 @@ def apart(attend) -> str | None:
 
 
 def order(attend) -> str | None:
-    """Without a causal mask, contexts stay the same in whatever order keys and values come (invariance)."""
+    """Without a causal mask, the order of keys and values does not change the contexts (invariance)."""
     query, key, value, mask = drawn(causal=False)
     new = torch.tensor([3, 0, 6, 2, 5, 1, 4])
     before = attend(query, key, value, mask)[0]
@@ -127,12 +127,12 @@ def gradient(attend) -> str | None:
     return None
 
 
-# The last two are a choice: an attention may have no weights, or may have to know the order.
+# The last two are optional: an attention function may return no weights, or depend on the order.
 PROMISES: dict[str, Callable] = {f.__name__: f for f in (shape, leak, padding, apart, large, gradient, rows, order)}
 
 
 def broken(attend, promises: dict[str, Callable] | None = None) -> dict[str, str]:
-    """Try each promise; return those that are broken, each with its sentence. An error of `attend` breaks a promise, too."""
+    """Test each promise; return the broken ones, each with its sentence. An error in `attend` breaks a promise, too."""
     found = {}
     for name, promise in (promises or PROMISES).items():
         try:

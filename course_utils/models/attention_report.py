@@ -1,6 +1,6 @@
-"""An attention of one's own beside the others: what it promises, and what it gets right in two worlds.
+"""Compares an attention function with the others: the promises it keeps, and its accuracy in two worlds.
 
-Not here: what is promised (`attention_properties.py`), the worlds (`data/lookups.py`), and the models that are trained (`variants.py`).
+Not here: the promises (`attention_properties.py`), the worlds (`data/lookups.py`), and the models (`variants.py`).
 """
 
 from statistics import fmean
@@ -18,17 +18,17 @@ WORLDS, LENGTHS = tuple(KINDS), (32, 64, 128)
 
 
 def signed(number: float) -> str:
-    """With its sign and two digits; what is rounded to 0 has a plus."""
+    """Return a number with its sign and two decimals; what rounds to 0 has a plus."""
     return f"{round(number, 2) + 0.0:+.2f}"
 
 
 class Report(NamedTuple):
-    """Of an attention: its name, each promise with None or what breaks it, and shares of right answers by world: seeds × lengths."""
+    """An attention's name, each promise with None or what breaks it, and shares of right answers by world: seeds × lengths."""
 
     name: str
     promises: dict[str, str | None]
     right: dict[str, list[list[float]]]
-    expected: dict[str, float] = {}  # a world's share at the shortest length, before it was tried
+    expected: dict[str, float] = {}  # a world's share at the shortest length, as predicted
     beside: str = "dot product"  # one of `variants.VARIANTS`
 
     def __str__(self):
@@ -49,15 +49,15 @@ class Report(NamedTuple):
 def report(
     name: str, attend: Attend, seeds: int = 1, promises=None, expected=None, beside="dot product"
 ) -> Report | str:
-    """Try each promise, train in both worlds (ten seconds and more for each seed), and draw the results beside those of a measured attention.
+    """Test each promise, train in both worlds (ten seconds or more per seed), and plot the results beside those of a measured attention.
 
-    If the shapes are not as promised, or dots are left among what is expected, nothing is trained.
+    Nothing is trained if the shapes are wrong, or if `expected` holds anything but shares.
 
     Args:
         attend: as in `variants.py`.
         seeds: how many models are trained in each world.
-        promises: those to try; all of `properties.PROMISES` if None.
-        expected: the share of right answers that is expected in each world, by its name.
+        promises: those to test; None for all of `PROMISES`.
+        expected: the share of right answers expected in each world, by name.
         beside: the measured attention, one of `variants.VARIANTS`.
     """
     if ... in (expected or {}).values():
@@ -82,7 +82,7 @@ def report(
 
 
 def draw_accuracy(*names: str, own: Report | None = None):
-    """Draw the shares of right answers in both worlds, by the length of sequences: of variants as measured, and of a report."""
+    """Plot the shares of right answers in both worlds by sequence length, for measured variants and for a report."""
     axes = plots.axes(len(WORLDS), width=4.2)
     for ax, world in zip(axes, WORLDS, strict=True):
         lines = {own.name: own.right[world]} if own else {}
@@ -90,5 +90,5 @@ def draw_accuracy(*names: str, own: Report | None = None):
             lines[name] = measured("variants", "right", "length", variant=name, world=world)[1]
         plots.curves(LENGTHS, lines, "steps", "share of right answers", world, ax)
         ax.set(ylim=(0, 1.05), xticks=LENGTHS)
-    axes[0].get_legend().remove()  # the other one is enough
+    axes[0].get_legend().remove()  # one is enough
     axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)  # beside the lines

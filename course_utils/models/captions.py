@@ -24,8 +24,8 @@ WIDTH = 64 + 2 * GRID  # of an annotation: what is seen, its row and its column
 class Encoder(nn.Module):
     """Convolutions that give one annotation for each cell of a picture (section 3.1.1).
 
-    They are trained beforehand to tell single things apart, and then stay as they are, as the paper's VGG network did. What they say
-    of a cell does not depend on where the cell lies, so row and column are added as ones among zeros (lesson 11).
+    They are pretrained to tell single things apart and then frozen, like the paper's VGG network. Their output for a cell
+    does not depend on where the cell is, so row and column are added as one-hot vectors (lesson 11).
     """
 
     def __init__(self):
@@ -48,7 +48,7 @@ class Encoder(nn.Module):
     @torch.no_grad()
     def forward(self, images: Tensor, places=True) -> Tensor:
         """Return annotations: images B×50×50 → B×25×E. Without `places` the last ten numbers are zeros."""
-        few = images[:, None].split(20)  # at a time, as all together take much memory
+        few = images[:, None].split(20)  # at a time, to save memory
         seen = torch.cat([self.see(part).flatten(2).mT for part in few])
         seen = F.layer_norm(seen, (64,))  # B L 64
         cells = torch.arange(GRID * GRID)
@@ -57,7 +57,7 @@ class Encoder(nn.Module):
 
 
 class Output(NamedTuple):
-    """What a captioner says and where it looks: logits B×T×V, weights B×T×L, gates B×T×1; the places that it drew, B×T, or None where it looked softly."""
+    """A captioner's logits B×T×V, weights B×T×L and gates B×T×1, and the places it drew, B×T, or None for soft attention."""
 
     logits: Tensor
     weights: Tensor
@@ -79,7 +79,7 @@ class Look(nn.Module):
         return self.v(torch.tanh(keys + self.query(state)[:, None])).squeeze(-1).softmax(-1)
 
     def forward(self, annotations, keys, state, hard=False, draw=None):
-        """Return the gated context B×E, the weights B×L, the gate B×1, and the place that was read, B, or None."""
+        """Return the gated context B×E, the weights B×L, the gate B×1, and the place it read, B, or None."""
         weights, place = self.weights(keys, state), None
         if hard:
             place = weights.argmax(-1) if draw is None else torch.multinomial(weights, 1, generator=draw)[:, 0]
@@ -110,14 +110,14 @@ class Captioner(nn.Module):
     def forward(
         self, annotations: Tensor, given: Tensor, hard=False, draw: torch.Generator | None = None, looks=None
     ) -> Output:
-        """Score each next word, given the right words before it.
+        """Score each next word, given the correct words before it.
 
         Args:
             annotations: B×L×E.
             given: B×T, ids of words, BOS first.
             hard: whether one place is drawn for each word, instead of a weighted sum of all.
-            draw: where chance comes from; without it, hard attention takes the place of the largest weight.
-            looks: B×T×L×E, what each look reads in place of the annotations, which then make the first state alone.
+            draw: the random generator; without it, hard attention reads the place with the largest weight.
+            looks: B×T×L×E, what each look reads instead of the annotations, which then only give the first state.
         """
         keys, state, steps = self.look.key(annotations), self.first(annotations), []
         for t, word in enumerate(self.embedding(given).unbind(1)):
@@ -134,7 +134,7 @@ class Captioner(nn.Module):
         return torch.tanh(self.first_state(mean)), torch.tanh(self.first_memory(mean))
 
     def step(self, annotations, keys, state, word, hard=False, draw=None):
-        """Return what one word more gives, as an Output without the axis T, and the new state and memory: word B×D, keys B×L×A."""
+        """Return an Output without the axis T for one more word, and the new state and memory: word B×D, keys B×L×A."""
         context, weights, gate, place = self.look(annotations, keys, state[0], hard, draw)
         state = self.lstm(torch.cat([word, context], -1), state)
         logits = self.readout(torch.tanh(word + self.from_state(state[0]) + self.from_look(context)))
@@ -142,7 +142,7 @@ class Captioner(nn.Module):
 
 
 def soft_loss(output: Output, wanted: Tensor, penalty=0.0) -> Tensor:
-    """Return the cross-entropy of the words, plus `penalty` times what the places are over- or overlooked (equation 14)."""
+    """Return the cross-entropy of the words, plus `penalty` times Σ (1 - a place's total weight)² (equation 14)."""
     loss = F.cross_entropy(output.logits.flatten(0, 1), wanted.flatten(), ignore_index=PAD)
     looked = (output.weights * (wanted != PAD)[..., None]).sum(1)  # B L
     return loss + penalty * (1 - looked).square().sum(1).mean()
@@ -152,8 +152,8 @@ def hard_loss(output: Output, wanted: Tensor, baseline: float, entropy=0.01) -> 
     """Return the loss of hard attention, and the mean reward (equations 11 and 12).
 
     A place is rewarded with the log probability of its own word. The paper rewards all places of a caption with that of all its words,
-    which is noisier. `baseline` is a running mean of past rewards. The entropy of the weights is rewarded too, so that the captioner goes
-    on trying.
+    which is noisier. `baseline` is a running mean of past rewards. The entropy of the weights is rewarded too, so that the captioner
+    keeps exploring.
     """
     real = wanted != PAD  # B T
     log_likelihood = output.logits.log_softmax(-1).gather(-1, wanted[..., None]).squeeze(-1) * real  # B T
@@ -168,8 +168,8 @@ def hard_loss(output: Output, wanted: Tensor, baseline: float, entropy=0.01) -> 
 def fit(model, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, hard=0.0, loss=soft_loss, rate=5e-3):
     """Train a captioner on annotated scenes, N×L×E; return the loss of each step.
 
-    `loss` is a function(output, wanted) of softly read batches. `hard` is the share of batches for which places are drawn; in the paper
-    it is a half (section 4.1), as the others keep the noise low.
+    `loss` is a function(output, wanted) for batches with soft attention. `hard` is the share of batches for which places are drawn; in
+    the paper it is a half (section 4.1), because the others keep the noise low.
     """
     baseline = [-3.0]  # near the log probability of a word among 21
 
@@ -186,7 +186,7 @@ def fit(model, annotations: Tensor, seen: Scenes, seed=0, steps=600, batch=64, h
 
 
 class Score(NamedTuple):
-    """Shares, from 0 to 1: of right words and whole captions; of words for things whose largest weight lies on the thing, at the word
+    """Shares, from 0 to 1: of right words and whole captions; of words for things whose largest weight is on the thing, at the word
     itself and one word earlier; and the mean weight on the thing."""
 
     words: float
@@ -198,12 +198,12 @@ class Score(NamedTuple):
 
 @torch.no_grad()
 def score(model: Captioner, annotations: Tensor, seen: Scenes, hard=False) -> Score:
-    """Say how well a captioner names and points, given the right words before each word."""
+    """Return how well a captioner names and points, given the correct words before each word."""
     output = model(annotations, seen.given, True) if hard else model(annotations, seen.given)
     real, right = seen.wanted != PAD, output.logits.argmax(-1) == seen.wanted  # B T each
     picture, word = seen.named.nonzero(as_tuple=True)
     true = seen.true[picture, word]
-    at = [output.weights[picture, place] for place in (word, word - 1)]  # each names×L; before each name stands an "a"
+    at = [output.weights[picture, place] for place in (word, word - 1)]  # each names×L; an "a" precedes each name
     pointing, one_earlier = ((weights.argmax(-1) == true).float().mean().item() for weights in at)
     on_thing = at[0].gather(1, true[:, None]).mean().item()
     words, captions = right[real].float().mean().item(), (right | ~real).all(1).float().mean().item()
@@ -219,8 +219,8 @@ def words_kept(model, annotations: Tensor, seen: Scenes, where: Tensor, cells, e
         where: N×T, True at the words that are looked at, such as `seen.named`.
         cells: one for each of these words, in the order of `where.nonzero()`; with None nothing is emptied.
         empty: L×E, the annotations of an empty picture.
-        only: where the cell is emptied: for the "start", that is the mean annotation alone, or for a single look, 0 for the one at the
-            word and 1 for the one a word before; with None everywhere.
+        only: where the cell is emptied: "start", in the mean annotation only; 0, in the look at the word; 1, in the look one word
+            earlier; None, everywhere.
     """
     picture, word = where.nonzero(as_tuple=True)
     rows, whole, given = torch.arange(len(word)), annotations[picture], seen.given[picture]

@@ -1,6 +1,6 @@
 """A language model of letters that learns in seconds to continue made-up stories: its text, its training, and how it speaks.
 
-Here: what is around a model. Not here: a model, which task 21.gpt asks for, nor the stories themselves (`data/stories.py`).
+Here: everything around a model. Not here: the model, which task 21.gpt asks for, or the stories themselves (`data/stories.py`).
 
 Shape letters: B pieces of text, T positions, V letters.
 """
@@ -18,17 +18,17 @@ from course_utils.data.stories import PEOPLE, PLACES, THINGS, story
 from course_utils.models.train_model import train_model
 
 LETTERS = "".join(sorted({*"".join((*PEOPLE, *PLACES, *THINGS, "went to the took dropped . "))}))
-WINDOW = 64  # letters that a model sees at most
+WINDOW = 64  # the most letters that a model sees
 
 
 def stories_as_text(stories: int, seed: int) -> str:
-    """Return so many stories as one text: "mary went to the garden. mary took the milk. …"."""
+    """Return this many stories as one text: "mary went to the garden. mary took the milk. …"."""
     draw = Random(seed)
     return "".join(f"{fact}. " for _ in range(stories) for fact in story("lists", draw).facts)
 
 
 def ids_of(text: str) -> Tensor:
-    """Return the places of a text's letters in `LETTERS`. Raises `CourseError` for a text without letters, or with others."""
+    """Return the places of a text's letters in `LETTERS`. Raises `CourseError` for an empty text or an unknown letter."""
     if not text or (unknown := sorted({*text} - {*LETTERS})):
         what = f"knows no {unknown[0]!r}" if text else "needs a letter to begin with"
         raise CourseError(f'The model {what}. A beginning consists of some of these letters: "{LETTERS}".')
@@ -36,7 +36,7 @@ def ids_of(text: str) -> Tensor:
 
 
 def train_speaker(gpt: Callable[..., nn.Module], seed=0, steps=400) -> tuple[nn.Module, float]:
-    """Train a GPT of letters, ten to twenty seconds; return it, and its bits per letter of stories that it has not seen.
+    """Train a GPT on letters for ten to twenty seconds; return it and its bits per letter on unseen stories.
 
     Args:
         gpt: class (vocabulary, width, heads, hidden, layers, longest) of modules from ids B×T to logits B×T×V, as task 21.gpt asks.
@@ -63,7 +63,7 @@ def train_speaker(gpt: Callable[..., nn.Module], seed=0, steps=400) -> tuple[nn.
 
 @torch.no_grad()
 def go_on(model: nn.Module, prompt: str, length=160, seed=0) -> str:
-    """Return a text and what a model writes after it, letter by letter, each drawn by its probability."""
+    """Return a text and a model's continuation, letter by letter, each drawn by its probability."""
     ids, draw = ids_of(prompt), torch.Generator().manual_seed(seed)
     for _ in range(length):
         probabilities = model(ids[None, -WINDOW:])[0, -1].softmax(-1)  # V

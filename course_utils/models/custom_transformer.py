@@ -25,8 +25,8 @@ class Assembled(nn.Module):
         decoder_layer: class (width, heads, hidden, norm_first) of modules (x B×T×D, memory B×S×D, memory_mask B×S) → B×T×D, which
             does not look ahead, as task 12.decoder_layer asks.
         vocabulary: the number of tokens V.
-        layers: how many the encoder has, and the decoder.
-        positions: function(length, width) returns the vectors to add, length×D.
+        layers: the number in the encoder, and in the decoder.
+        positions: function(length, width) → the vectors to add, length×D.
 
     Raises:
         CourseError: for a size below 1.
@@ -55,7 +55,7 @@ class Assembled(nn.Module):
         self.encoder_norm, self.decoder_norm = (nn.LayerNorm(width) if norm_first else nn.Identity() for _ in range(2))
 
     def forward(self, source: Tensor, given: Tensor) -> Tensor:
-        """Score each next word, given the right words before it: B×S and B×T → logits B×T×V.
+        """Score each next word, given the correct words before it: B×S and B×T → logits B×T×V.
 
         Raises CourseError for a sentence without a word, and for ids outside the vocabulary.
         """
@@ -78,7 +78,7 @@ class Assembled(nn.Module):
 
 @torch.no_grad()
 def share_right(model: nn.Module, source: Tensor, given: Tensor, wanted: Tensor) -> float:
-    """Return the share of real words of B×T wanted ones, the end included, that a model finds most probable at their places."""
+    """Return the share of the wanted ids B×T, including EOS but not padding, that a model finds most probable."""
     found = model(source, given).argmax(-1)
     return (found == wanted)[wanted != PAD].double().mean().item()
 
@@ -88,7 +88,7 @@ def train_assembled(
 ) -> float:
     """Train a Transformer of two such layers on each side in the small world, verbs at the end; return the share of right words.
 
-    Some ten seconds. The words are those of 300 sentences of 1 to 12 words, most of which it has not seen, given the right words before.
+    Takes about ten seconds. The words are those of 300 sentences of 1 to 12 words, most of them unseen, given the correct words before.
     """
     pairs, test = (small_world(number, seed, order="verb-last") for number, seed in ((20_000, 1), (300, 2)))
     torch.manual_seed(seed)

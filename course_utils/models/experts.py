@@ -3,7 +3,7 @@
 Here: the losses that make experts compete or share the work, a mixture for small lessons, and a layer of experts for lesson 12's
 Transformer. Not here: the worlds that they learn (`data/regimes.py`).
 
-Shape letters: B inputs or tokens, N experts, D width, E what an expert gives, V words.
+Shape letters: B inputs or tokens, N experts, D width, E width of an expert's output, V words.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from course_utils.models.validation import check_sizes
 
 
 def mix(outputs: Tensor, gates: Tensor) -> Tensor:
-    """The experts' outputs B×N×E, weighted by their gates B×N → B×E; what has gate 0 has no effect."""
+    """The experts' outputs B×N×E, weighted by their gates B×N → B×E; an expert with gate 0 has no effect."""
     return (gates[..., None] * outputs.masked_fill((gates == 0)[..., None], 0.0)).sum(1)
 
 
@@ -49,7 +49,7 @@ class MixtureOutput(NamedTuple):
 
 
 class Mixture(nn.Module):
-    """Experts of the same make, and a linear gate that reads the same input (Jacobs et al. 1991).
+    """Experts of one architecture, and a linear gate that reads the same input (Jacobs et al. 1991).
 
     Args:
         width, out: D and E.
@@ -92,20 +92,20 @@ def fit(
 
 
 class ExpertsLayer(nn.Module):
-    """Takes the place of a feed-forward network: each token goes to k of N experts.
+    """Replaces a feed-forward network: each token goes to k of N experts.
 
     With k = 1, the expert's output is multiplied by its probability (Fedus et al. 2021, section 2.1); with more, the k probabilities
     are divided by their sum (Jiang et al. 2024, section 2.1).
 
     Args:
-        width: D, of what comes and goes.
+        width: D, of input and output.
         experts: the N networks.
         k: how many of them answer a token.
-        capacity: how many times its fair share of a batch an expert takes in training; tokens above it pass unchanged. None for no limit.
+        capacity: how many times its fair share of a batch an expert accepts in training; choices beyond it add nothing. None for no limit.
         bias: whether the gate has one.
-        noise: standard deviation of what is added to the gate's scores in training.
-        nudge: what is added, after each batch in training, to the offset of each expert with less than its fair share, and taken from that
-            of each with more. The offsets count in choosing an expert, not in its gate (Wang et al. 2024, algorithm 1).
+        noise: standard deviation of the noise added to the gate's scores in training.
+        nudge: what is added after each training batch to the offset of each expert below its fair share, and subtracted for each above it.
+            The offsets affect which experts are chosen, not their gates (Wang et al. 2024, algorithm 1).
     """
 
     def __init__(self, width: int, experts, k=1, capacity: float | None = None, bias=False, noise=0.0, nudge=0.0):
@@ -145,13 +145,13 @@ class ExpertsLayer(nn.Module):
 
 
 class Translator(nn.Module):
-    """One layer of lesson 12's encoder that reads a language and words, and gives each word's translation.
+    """One layer of lesson 12's encoder that reads a language and words and translates each word.
 
     Args:
         languages, words: how many there are.
         width, hidden: of the layer.
         experts: None for an ordinary feed-forward network.
-        more: `k` and `capacity`, see `ExpertsLayer`.
+        more: of `ExpertsLayer`, such as `k` and `capacity`.
     """
 
     def __init__(self, languages: int, words: int, width=32, hidden=32, experts: int | None = None, **more):
@@ -169,7 +169,7 @@ class Translator(nn.Module):
 
 
 def fit_translator(model: Translator, draw_batch, seed=0, steps=1000, rate=5e-3, balance=0.01) -> list[float]:
-    """Train a translator; `draw_batch(where chance comes from)` gives what is given and wanted. Returns the loss of each step."""
+    """Train a translator; `draw_batch(generator)` returns what is given and wanted. Returns the loss of each step."""
 
     def loss_of_batch(draw):
         tokens, wanted = draw_batch(draw)

@@ -29,7 +29,7 @@ def corner(location: Tensor, height: int, width: int, side: int) -> tuple[Tensor
         side: of the patch, in pixels.
 
     Returns:
-        Top and left, whole numbers, B each. They may lie outside the picture.
+        Top and left, whole numbers, B each. They may be outside the picture.
     """
     sizes = location.new_tensor([width, height])
     left, top = ((location + 1) / 2 * sizes).floor().long().unbind(-1)  # B each
@@ -56,7 +56,7 @@ def glimpse(image: Tensor, location: Tensor, size: int, scales: int) -> Tensor:
     rows = torch.arange(len(image))[:, None, None]  # B 1 1
     pixels = image[rows, along[:, :, None], across[:, None]].where(inside, 0.0)  # B widest widest
     patches = []
-    for k in range(scales):  # each lies in the middle of the widest
+    for k in range(scales):  # each is in the middle of the widest
         side = size * 2**k
         middle = slice(widest // 2 - side // 2, widest // 2 - side // 2 + side)
         patches.append(F.avg_pool2d(pixels[:, None, middle, middle], 2**k))  # B 1 size size
@@ -74,8 +74,8 @@ def location_log_probability(location: Tensor, mean: Tensor, std: float) -> Tens
 
 
 class GlimpseOutput(NamedTuple):
-    """What a model saw and said of pictures: logits B×V and locations B×T×2. For the locations that it chose itself, all but the first:
-    their log density and the reward expected before, B×(T-1) each."""
+    """A model's logits B×V and locations B×T×2. For the locations it chose itself, all but the first:
+    their log density and the reward expected beforehand, B×(T-1) each."""
 
     logits: Tensor
     locations: Tensor
@@ -87,7 +87,7 @@ class RecurrentAttentionModel(nn.Module):
     """The four networks of section 3.1. They never see the picture, only glimpses of it.
 
     The glimpse network is ReLU(W₁ ReLU(W_what p) + W₂ ReLU(W_where l)); the location network gives the mean of a Gaussian, the action
-    network the logits. The core is a GRU, where the paper has one layer with ReLU for pictures and an LSTM for films.
+    network the logits. The core is a GRU, where the paper has one layer with ReLU for pictures and an LSTM for a game.
 
     Args:
         size, scales: of a glimpse.
@@ -127,14 +127,14 @@ class RecurrentAttentionModel(nn.Module):
             looks: T.
             sigma: standard deviation of the Gaussians from which locations are drawn; with 0 it looks at their means, and all log
                 densities are 0.
-            draw: where chance comes from.
+            draw: the random generator.
         """
         location = image.new_zeros(len(image), 2)  # B 2
         state = self.core(self.see(image, location))  # B D
         locations, densities, baselines = [location], [], []
         for _ in range(looks - 1):
             mean = self.aim(state)
-            # A place to look at is no function of the weights.
+            # To the gradient, a drawn location is a constant.
             drawn = (mean + sigma * torch.randn(mean.shape, generator=draw)).detach()
             densities.append(location_log_probability(drawn, mean, sigma) if sigma else torch.zeros(len(image)))
             baselines.append(self.value(state.detach()).squeeze(-1))
@@ -147,7 +147,7 @@ class RecurrentAttentionModel(nn.Module):
 
 
 def hybrid_loss(logits: Tensor, label: Tensor, log_probability: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
-    """Return the loss of section 3.2: cross-entropy for what it says, REINFORCE for where it looks, squares for what it expects.
+    """Return the loss of section 3.2: cross-entropy for what it says, REINFORCE for where it looks, squared error for the reward it expects.
 
     Args:
         logits: B×V.
@@ -157,7 +157,7 @@ def hybrid_loss(logits: Tensor, label: Tensor, log_probability: Tensor, reward: 
         baseline: B×T.
 
     Returns:
-        A scalar. Its gradient teaches the locations through `log_probability` alone, and the baseline through the squares alone.
+        A scalar. Its gradient reaches the locations only through `log_probability`, and the baseline only through the squares.
     """
     surprise = reward[:, None] - baseline  # B T
     policy = -(surprise.detach() * log_probability).sum(1).mean()
@@ -181,9 +181,9 @@ def fit(
     Args:
         side, clutter: of the fields.
         looks: T.
-        seed: of all that is drawn.
+        seed: for everything drawn.
         sigma: of the locations in the first step and from two thirds of the steps on.
-        loss: function(logits, label, log_probability, reward, baseline), as `hybrid_loss` is.
+        loss: function(logits, label, log_probability, reward, baseline), like `hybrid_loss`.
 
     Returns:
         The loss of each step.
@@ -204,7 +204,7 @@ def fit(
 def evaluate(
     model: RecurrentAttentionModel, side: int, clutter=0, looks=3, number=1000, seed=10_000
 ) -> tuple[float, float]:
-    """Return the share of right answers on fields with new digits, and of last glimpses that lie within the digit's box."""
+    """Return the share of right answers on fields with new digits, and of last glimpses within the digit's box."""
     fields, labels, corners = digit_fields(number, side, clutter, torch.Generator().manual_seed(seed), "test")
     output = model(fields, looks)
     right = (output.logits.argmax(-1) == labels).float().mean().item()
@@ -212,7 +212,7 @@ def evaluate(
 
 
 def in_box(location: Tensor, corners: Tensor, side: int) -> Tensor:
-    """Say whether locations lie within the digits' boxes: location N×2, rows and columns of the upper left corners N×2 → N."""
+    """Return whether locations are within the digits' boxes: location N×2, rows and columns of the upper left corners N×2 → N."""
     pixels = (location.flip(-1) + 1) / 2 * side  # N 2, row and column
     return ((corners <= pixels) & (pixels <= corners + SIDE)).all(-1)
 
@@ -226,7 +226,7 @@ def convolutional(classes=10) -> nn.Sequential:
 
 
 def fit_convolutional(model: nn.Module, side: int, clutter=0, seed=0, steps=2000, batch=128) -> list[float]:
-    """Train it as `fit` trains its model, by cross-entropy alone; return the loss of each step."""
+    """Train a network as `fit` does, but by cross-entropy alone; return the loss of each step."""
 
     def loss_of_batch(draw):
         fields, labels, _ = digit_fields(batch, side, clutter, draw)

@@ -1,11 +1,11 @@
-"""A decoder-only Transformer, as GPT-2 and Llama are ones: each character or word sees those before it, and the next one is predicted.
+"""A decoder-only Transformer, like GPT-2 and Llama: each character or word attends to those before it, and the next one is predicted.
 
-Here: the model as it was in 2017, with four changes to choose from that came since then (RMSNorm, rotary positions, SwiGLU, grouped queries), its cache, a
-recurrent network of the same use, and their training in seconds. Not here: encoders and attention to a source
+Here: the model of 2017, with four later changes to choose from (RMSNorm, rotary positions, SwiGLU, grouped queries), its cache, a
+recurrent network for the same task, and their training in seconds. Not here: encoders and attention to a source
 (`transformer.py`).
 
 Shape letters: B texts, T positions that are read, S positions that are seen (those in the cache and those read), H heads, G groups of
-heads with one key and value for all, D model width, d = D / H head width, F feed-forward width, V vocabulary, N layers.
+heads that share a key and a value, D model width, d = D / H head width, F feed-forward width, V vocabulary, N layers.
 A mask is True where a query may attend.
 """
 
@@ -43,11 +43,11 @@ class Cache:
         self.keys, self.values = [None] * layers, [None] * layers
 
     def __len__(self) -> int:
-        """The number of positions read, in every layer alike."""
+        """The number of positions read, the same in every layer."""
         return 0 if self.keys[-1] is None else self.keys[-1].shape[2]
 
     def append(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Take in a layer's keys and values B×G×T×d, and return those of all positions B×G×S×d."""
+        """Add a layer's keys and values B×G×T×d, and return those of all positions B×G×S×d."""
         for cached, new in ((self.keys, key), (self.values, value)):
             cached[layer] = new if cached[layer] is None else torch.cat([cached[layer], new], 2)  # B G S d
         return self.keys[layer], self.values[layer]
@@ -70,7 +70,7 @@ class MultiHeadAttention(nn.Module):
         self.W_V, self.W_O = nn.Linear(D, G * d), nn.Linear(D, D)
 
     def forward(self, x: Tensor, mask: Tensor, angles=None, cache: Cache | None = None, layer: int = 0) -> Tensor:
-        """Let x B×T×D attend to itself and to what is in the cache, under a mask T×S; `angles` are the sines and cosines to rotate by."""
+        """Let x B×T×D attend to itself and to the cache, under a mask T×S; `angles` are the sines and cosines to rotate by."""
         query = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         key, value = (W(x).unflatten(-1, (self.G, -1)).transpose(1, 2) for W in (self.W_K, self.W_V))  # B G T d
         if angles is not None:
@@ -116,7 +116,7 @@ class SubLayer(nn.Module):
         self.norm, self.f = norm(D), f
 
     def forward(self, x: Tensor, *others) -> Tensor:
-        """Add to x B×T×D what f makes of it and of what else f needs."""
+        """Add f(norm(x), *others) to x B×T×D."""
         return x + self.f(self.norm(x), *others)
 
 
@@ -129,7 +129,7 @@ class Layer(nn.Module):
         self.feed_forward = SubLayer(D, feed_forward, norm)
 
     def forward(self, x: Tensor, *others) -> Tensor:
-        """B×T×D → B×T×D; the attention takes the rest."""
+        """B×T×D → B×T×D; the other arguments go to the attention."""
         return self.feed_forward(self.attention(x, *others))
 
 
@@ -139,11 +139,11 @@ class GPT(nn.Module):
     Args:
         V: vocabulary; D, H, F, N: width, heads, hidden units and layers.
         longest: positions, at most.
-        norm: "layer" or "rms". positions: "sinusoidal" or "rotary". gated: SwiGLU in place of the feed-forward network.
-        groups: of heads, each with one key and one value; None is a group for each head.
+        norm: "layer" or "rms". positions: "sinusoidal" or "rotary". gated: SwiGLU instead of the feed-forward network.
+        groups: of heads, each with one key and one value; None for one group per head.
 
     Raises:
-        CourseError: for another norm or other positions, and for widths and heads that don't divide.
+        CourseError: for an unknown norm or positions, and for widths and heads that don't divide.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class GPT(nn.Module):
         self.embedding = nn.Embedding(V, D)
         nn.init.normal_(self.embedding.weight, std=D**-0.5)  # times √D, its entries are as large as positions
         self.layers = nn.ModuleList()
-        for _ in range(N):  # SwiGLU's three matrices have the weights of two with 2F/3 hidden units
+        for _ in range(N):  # SwiGLU's three matrices with 2F/3 hidden units have as many weights as two with F
             attention = MultiHeadAttention(D, H, groups)
             feed_forward = SwiGLU(D, 2 * F // 3) if gated else FeedForward(D, F)
             self.layers.append(Layer(D, attention, feed_forward, make_norm))
@@ -171,10 +171,10 @@ class GPT(nn.Module):
         self.register_buffer("causal", torch.ones(longest, longest, dtype=torch.bool).tril(), persistent=False)
 
     def forward(self, ids: Tensor, cache: Cache | None = None) -> Tensor:
-        """Read ids B×T, after those in the cache: logits B×T×V for the id after each. The cache takes in what is read.
+        """Read ids B×T, after those in the cache: logits B×T×V for the id after each. What is read is added to the cache.
 
         Raises:
-            CourseError: for ids outside of the vocabulary, and for more positions than the model has.
+            CourseError: for ids outside the vocabulary, and for more positions than the model has.
         """
         check_tokens(ids, self.V)
         start = len(cache) if cache is not None else 0
@@ -206,7 +206,7 @@ class Recurrent(nn.Module):
 
 
 def bits(model: nn.Module, ids: Tensor) -> Tensor:
-    """Return the bits that a model needs for each id of rows B×T+1 but the first, given those before: B×T."""
+    """Return the bits that a model needs for each id but the first of rows B×T+1, given those before it: B×T."""
     logits = model(ids[:, :-1])  # B T V
     return F.cross_entropy(logits.mT, ids[:, 1:], reduction="none") / math.log(2)
 
@@ -230,7 +230,7 @@ def top_k(p: Tensor, k: int) -> Tensor:
 
 
 def nucleus(p: Tensor, threshold: float) -> Tensor:
-    """Keep the fewest of the most probable of p, V, that sum to the threshold, divided by their sum (Holtzman et al. 2020)."""
+    """Keep the fewest most probable entries of p, V, that sum to the threshold, divided by their sum (Holtzman et al. 2020)."""
     # Lesson 21 shows a loop, which is slow for a large vocabulary.
     ordered, places = p.sort(descending=True, stable=True)
     before = ordered.cumsum(0) - ordered  # the sum of all that are more probable

@@ -1,8 +1,8 @@
-"""Recurrent networks that attend to their own past, and a small model that shows what this is good for.
+"""Recurrent networks that attend to their own past, and a small model that shows what that is good for.
 
-Here: attention over a network's earlier states, the long short-term memory-network of Cheng et al. 2016, and the model of lesson
-08 that reads pairs and answers. Not here: attention of one network to another (`alignment.py`, `recurrent.py`), or of all places
-to each other without a network that reads first (`transformer.py`).
+Here: attention over a network's earlier states, the long short-term memory-network of Cheng et al. 2016, and the model of
+`benchmarks/recall.py` that reads pairs and answers. Not here: attention of one network to another (`alignment.py`,
+`recurrent.py`), or of all places to each other without a recurrent network (`transformer.py`).
 
 Shape letters: B sequences, T places, N answers, D width of an input, H width of a state, A alignment width, V answers to choose from.
 """
@@ -30,7 +30,7 @@ class LSTM(nn.LSTM):
 
 
 class LookingBack(nn.Module):
-    """An LSTM, and beside each of its states a weighted sum of the states before, found by scaled dot product."""
+    """An LSTM and, beside each of its states, a weighted sum of the states before it, by scaled dot product."""
 
     def __init__(self, width: int, hidden: int):
         super().__init__()
@@ -51,8 +51,8 @@ class LSTMN(nn.Module):
     """An LSTM whose step begins not with the state before, but with a weighted sum of all states so far (section 3.1).
 
     The weights are the softmax of vᵀ tanh(W_h h_i + W_x x_t + W_s h̃_{t-1}) over the places i before t (equations 5 and 6), and
-    both h_i and c_i are summed with them (equation 7): h̃_t and c̃_t, which take the places of h_{t-1} and c_{t-1} in the step of
-    an LSTM (equations 8 to 10). At the first place there is nothing to attend to: the sums are zero.
+    both h_i and c_i are summed with them (equation 7): h̃_t and c̃_t, which replace h_{t-1} and c_{t-1} in an LSTM's step
+    (equations 8 to 10). At the first place there is nothing to attend to: the sums are zero.
 
     Args:
         width: D, of an input.
@@ -112,7 +112,7 @@ class Recaller(nn.Module):
 
 
 def fit(model, seed=0, steps=2000, batch=64, rate=1e-2, most=8) -> list[float]:
-    """Train on sequences of 1 to `most` pairs, drawn anew for each step; return the loss of each step, in nats per answer."""
+    """Train on sequences of 1 to `most` pairs, new in each step; return the loss of each step, in nats per answer."""
 
     def loss_of_batch(draw):
         tokens, answers, _ = recall(batch, int(torch.randint(1, most + 1, (1,), generator=draw)), draw)

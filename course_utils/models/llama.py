@@ -22,7 +22,7 @@ from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
 from course_utils.models.minimal import turn
 from course_utils.models.validation import check_tokens
 
-# What the file calls the parts of the model -> what the class calls them
+# The file's names for the parts of the model -> the class's names
 NAMES = {
     "token_embd": "embedding",
     "output_norm": "norm",
@@ -37,7 +37,7 @@ NAMES = {
     "ffn_up": "feed_forward.f.up",
     "ffn_down": "feed_forward.f.down",
 }
-# What the file calls the sizes, in the order of the class's arguments after V
+# The file's names for the sizes, in the order of the class's arguments after V
 SIZES = (
     "embedding_length",
     "attention.head_count",
@@ -62,7 +62,7 @@ def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         The contexts B×H×T×d and the weights B×H×T×S.
     """
     (B, H, T, d), (_, G, S, _) = q.shape, k.shape
-    stacked = q.reshape(B, G, H // G * T, d)  # a group's heads below each other
+    stacked = q.reshape(B, G, H // G * T, d)  # a group's heads, one below the other
     scores = (stacked @ k.mT).view(B, H, T, S) / d**0.5  # B H T S
     causal = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)  # T S
     weights = scores.masked_fill(~causal, -torch.inf).softmax(-1)  # B H T S
@@ -85,7 +85,7 @@ class Attention(nn.Module):
         self.W_O = nn.Linear(H * d, D, bias=False)
 
     def forward(self, x: Tensor, sin_cos: tuple[Tensor, Tensor], cache: dict) -> Tensor:
-        """Let x B×T×D attend to itself and to the cached keys and values; a cache, empty at first, takes in the new ones."""
+        """Let x B×T×D attend to itself and to the cached keys and values; the new ones are added to the cache, empty at first."""
         q = self.W_Q(x).unflatten(-1, (self.H, -1)).transpose(1, 2)  # B H T d
         k = self.W_K(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
         v = self.W_V(x).unflatten(-1, (self.G, -1)).transpose(1, 2)  # B G T d
@@ -113,7 +113,7 @@ class Layer(nn.Module):
 
 
 class Llama(nn.Module):
-    """A decoder as Llama is one (Touvron et al. 2023), with one matrix for embedding and readout.
+    """A decoder like Llama (Touvron et al. 2023), with one matrix for embedding and readout.
 
     Args:
         V: vocabulary. D, H, G, F, N: width, heads, groups, hidden units, layers.
@@ -142,7 +142,7 @@ class Llama(nn.Module):
         return angle.sin(), angle.cos()
 
     def forward(self, ids: Tensor, caches: list[dict] | None = None) -> Tensor:
-        """Read ids B×T, after those in the caches; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside of V."""
+        """Read ids B×T, after those in the caches; return the logits B×T×V for the id after each. Raises `CourseError` for ids outside V."""
         check_tokens(ids, self.V)
         caches = caches or [{} for _ in self.layers]
         start = 0
@@ -164,7 +164,7 @@ def unpack(data: Tensor, kind: str) -> Tensor:
         kind: one of the three.
 
     Raises:
-        CourseError: for another kind.
+        CourseError: for any other kind.
     """
     if kind == "F32":
         return data.view(torch.float32)
@@ -190,16 +190,16 @@ class Loaded(NamedTuple):
 
 
 def load_smollm2(path: Path | None = None) -> Loaded:
-    """Return SmolLM2-135M-Instruct, in float32 and ready to be read with, from its GGUF file. Raises `DataError` where the file can't be had.
+    """Return SmolLM2-135M-Instruct from its GGUF file, in float32 and evaluation mode. Raises `DataError` if the file is unavailable.
 
     Args:
-        path: another file of that form; by default the registered one, downloaded if need be.
+        path: another file of that format; by default the registered one, downloaded if necessary.
     """
     from gguf import GGUFReader
 
     file = GGUFReader(path or fetch(FILE))
     facts = {name: field.contents() for name, field in file.fields.items()}
-    with torch.device("meta"):  # shapes, and no memory yet
+    with torch.device("meta"):  # shapes only, no memory yet
         model = Llama(facts["llama.vocab_size"], *(facts[f"llama.{name}"] for name in SIZES))
     weights = {}
     for stored in file.tensors:  # such as blk.7.attn_q.weight
@@ -219,7 +219,7 @@ def tokenizer_of(facts: dict) -> Tokenizer:
     digits, letters = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, letters])
     tokenizer.decoder = decoders.ByteLevel()
-    control = 3  # such as <|im_start|>: text that is never cut
+    control = 3  # such as <|im_start|>: text that is never split
     tokenizer.add_special_tokens(
         [AddedToken(token, special=True) for token, kind in zip(tokens, kinds, strict=True) if kind == control]
     )

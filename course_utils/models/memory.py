@@ -21,7 +21,7 @@ WORDS, WORDS_TO_ANSWER = len(VOCABULARY), len(ANSWERS)
 
 
 def position_encoding(words: int, width: int) -> Tensor:
-    """Return the weight of each feature for the word at each place, J×D: (1 - j/J) - (d/D)(1 - 2j/J), from 1 (section 4.1)."""
+    """Return the weight of each feature for the word at each place, J×D: (1 - j/J) - (d/D)(1 - 2j/J), j and d from 1 (section 4.1)."""
     j, d = torch.arange(1, words + 1)[:, None] / words, torch.arange(1, width + 1) / width
     return (1 - j) - d * (1 - 2 * j)
 
@@ -85,7 +85,7 @@ class MemoryNetwork(nn.Module):
         return words.sum(-2)
 
     def memories(self, facts: Tensor, mask: Tensor, k: int) -> Tensor:
-        """Return the memories of facts B×M×J by the k-th embedding, B×M×D; what is at padding has no meaning."""
+        """Return the memories of facts B×M×J by the k-th embedding, B×M×D; those at padding are meaningless."""
         ago = (mask.flip(1).cumsum(1).flip(1) - 1).clamp(min=0)  # B M, 0 for the last fact
         return self.encode(facts, self.embeddings[k]) + (self.ages[k][ago] if self.age else 0.0)
 
@@ -134,11 +134,11 @@ class Score(NamedTuple):
 
 @torch.no_grad()
 def score(model: MemoryNetwork, stories: Stories) -> Score:
-    """Return how well a network answers, and how much each hop looks at the facts that the answers rest on."""
+    """Return how well a network answers, and how much each hop attends to the facts that the answers rest on."""
     output = model(stories.facts, stories.mask, stories.question)
     on_facts = []
     for place in stories.support.unbind(1):
         (rows,) = (place >= 0).nonzero(as_tuple=True)
-        on_facts.append(output.weights[rows, :, place[rows]].mean(0))  # hops; nan if no answer rests on so many facts
+        on_facts.append(output.weights[rows, :, place[rows]].mean(0))  # hops; nan if no answer rests on that many facts
     right = (output.logits.argmax(-1) == stories.answer).float().mean().item()
     return Score(right, torch.stack(on_facts, 1).tolist())

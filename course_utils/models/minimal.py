@@ -2,7 +2,7 @@
 
 Here: one step of a recurrent network, of its attention, of a Transformer's layer, and of a search, as plain functions whose
 weights are arguments. Not here: the models that train and translate (`recurrent.py`, `transformer.py`) and the search over
-batches (`translation/search.py`), which compute the same faster: tests hold both against torch, or against each other.
+batches (`translation/search.py`), which compute the same faster: tests compare both with torch, or with each other.
 
 Shape letters: B sentences, T target or query positions, S source or key positions, D model width or width of a word,
 H width of a recurrent state, or heads, E width of an annotation or of what is read, A alignment width,
@@ -36,7 +36,7 @@ def gru_step(
 ) -> Tensor:
     """s_t = (1 - z) n + z s_{t-1}, as torch.nn.GRUCell (Cho et al. 2014, section 2.3): the next state B×H.
 
-    r = σ(W_r x + U_r s), z = σ(W_z x + U_z s), n = tanh(W x + r ∘ (U s)), where each product has a bias. The paper lets r act
+    r = σ(W_r x + U_r s), z = σ(W_z x + U_z s), n = tanh(W x + r ∘ (U s)), where each product has a bias. In the paper r acts
     on s instead: U (r ∘ s).
     x B×D, state B×H, weight_ih 3H×D, weight_hh 3H×H, bias_ih and bias_hh 3H: blocks for r, z and n.
     """
@@ -140,10 +140,10 @@ def multi_head_attention(
 
 
 def sinusoidal_positions(length: int, width: int) -> Tensor:
-    """sin(p / 10000^(2i/D)) at place 2i of position p, cos at place 2i + 1 (Vaswani et al. 2017, section 3.5): length×width.
+    """sin(p / 10000^(2i/D)) at entry 2i of position p, cos at entry 2i + 1 (Vaswani et al. 2017, section 3.5): length×width.
 
     Raises:
-        CourseError: for a width that is not even.
+        CourseError: for an odd width.
     """
     if width % 2:
         raise CourseError(f"sinusoidal positions need an even width, not {width}")
@@ -157,7 +157,7 @@ def sinusoidal_positions(length: int, width: int) -> Tensor:
 
 
 def rotate(x: Tensor, start: int = 0) -> Tensor:
-    """Turn each pair of places (2i, 2i + 1) of x …×T×D at position p by the angle p / 10000^(2i/D) (Su et al. 2021, section 3.2.2).
+    """Rotate each pair of entries (2i, 2i + 1) of x …×T×D at position p by the angle p / 10000^(2i/D) (Su et al. 2021, section 3.2.2).
 
     (a, b) becomes (a cos - b sin, a sin + b cos). The first row is at position `start`, and D is even.
     """
@@ -166,7 +166,7 @@ def rotate(x: Tensor, start: int = 0) -> Tensor:
 
 
 def turn(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
-    """Turn each pair of places of x …×T×D by the angle with this sine and cosine, both T×D/2."""
+    """Rotate each pair of entries of x …×T×D by the angle with this sine and cosine, both T×D/2."""
     a, b = x[..., 0::2], x[..., 1::2]  # … T D/2 each
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
@@ -174,14 +174,14 @@ def turn(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
 def feed_forward(x: Tensor, weight_1: Tensor, bias_1: Tensor, weight_2: Tensor, bias_2: Tensor) -> Tensor:
     """max(0, x W_1 + b_1) W_2 + b_2 at each position (Vaswani et al. 2017, equation 2): B×T×D → B×T×D.
 
-    x B×T×D, weight_1 F×D, bias_1 F, weight_2 D×F, bias_2 D: transposed, as nn.Linear keeps them.
+    x B×T×D, weight_1 F×D, bias_1 F, weight_2 D×F, bias_2 D: transposed, as nn.Linear stores them.
     """
     hidden = torch.relu(x @ weight_1.T + bias_1)  # B T F
     return hidden @ weight_2.T + bias_2  # B T D
 
 
 def layer_norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-    """g (x - μ) / √(σ² + ε) + b, with mean and variance of each vector by itself (Ba et al. 2016, section 3): …×D → …×D.
+    """g (x - μ) / √(σ² + ε) + b, with the mean and variance of each vector (Ba et al. 2016, section 3): …×D → …×D.
 
     x …×D, gain D, bias D.
     """
@@ -207,7 +207,7 @@ def sublayer(x: Tensor, function: Callable[[Tensor], Tensor], gain: Tensor, bias
 def encoder_layer(x: Tensor, mask: Tensor, weights: dict[str, tuple], heads: int, order: str) -> Tensor:
     """Self-attention to all words, then feed-forward (Vaswani et al. 2017, section 3.1): B×S×D.
 
-    x B×S×D, mask B×S. What comes out at padding means nothing.
+    x B×S×D, mask B×S. The output at padding is meaningless.
     """
     x = x.masked_fill(~mask[..., None], 0.0)  # B S D
 
@@ -223,7 +223,7 @@ def decoder_layer(
 ) -> Tensor:
     """Self-attention to the words so far, attention to the source, feed-forward (Vaswani et al. 2017, section 3.1): B×T×D.
 
-    x B×T×D, memory B×S×D is what the encoder made of the source, memory_mask B×S.
+    x B×T×D, memory B×S×D is the encoder's output, memory_mask B×S.
     """
     memory = memory.masked_fill(~memory_mask[..., None], 0.0)  # B S D
 
@@ -238,12 +238,12 @@ def decoder_layer(
     return sublayer(x, lambda y: feed_forward(y, *weights["feed_forward"]), *weights["norm_3"], order)  # B T D
 
 
-# Search. `step(prefix)` takes a list of ids, bos first, and returns the natural logarithms of the probabilities of what
-# may come next, V. `longest` is at least 1 and counts eos, but not bos.
+# Search. `step(prefix)` takes a list of ids, bos first, and returns the natural logarithms of the next id's
+# probabilities, V. `longest` is at least 1 and counts eos, but not bos.
 
 
 def greedy(step: Callable[[list[int]], Tensor], bos: int, eos: int, longest: int) -> list[int]:
-    """Take the most probable next id until it is eos: the ids behind bos, with eos, at most `longest`. Ties: the smallest."""
+    """Take the most probable next id until it is eos: the ids after bos, including eos, at most `longest`. Ties: the smallest."""
     prefix = [bos]
     for _ in range(longest):
         prefix = [*prefix, int(step(prefix).argmax())]
@@ -257,8 +257,8 @@ def beam_search(
 ) -> list[tuple[list[int], float]]:
     """Keep the `width` most probable beginnings at each step, and set aside the ones that end (Sutskever et al. 2014, section 3.2).
 
-    Returns all that was set aside, the most probable first: ids as in `greedy`, and their log probability. What is still
-    open after `longest` ids is set aside as it is.
+    Returns all those set aside, the most probable first: ids as in `greedy`, and their log probability. Those still
+    open after `longest` ids are included.
     """
     open_ones, ended = [([bos], 0.0)], []
     for _ in range(longest):

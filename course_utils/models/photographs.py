@@ -1,4 +1,4 @@
-"""A network that sees what is in photographs, and a captioner of photographs: their stored weights, most of them bytes.
+"""A network that recognises what is in photographs, and a captioner of photographs: their stored weights, most of them bytes.
 
 Here: EfficientNet-Lite0, which is EfficientNet (Tan and Le 2019) without squeeze-and-excitation and with ReLU6; weights in bytes; loading. Not here: the
 photographs (`data/photographs.py`), and the captioner itself, which is lesson 15's.
@@ -27,10 +27,10 @@ WIDTH = 1280  # of an annotation
 
 
 class Convolution(nn.Conv2d):
-    """A convolution whose bias holds its batch normalization, and which pads as TensorFlow does."""
+    """A convolution with its batch normalization folded in, padded as in TensorFlow."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: B×C×Y×X, Y and X even where the stride is 2."""
+        """x: B×C×Y×X; for a stride of 2, Y and X are even."""
         (size, _), (stride, _) = self.kernel_size, self.stride
         before = (size - stride) // 2
         after = size - stride - before

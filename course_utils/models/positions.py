@@ -1,4 +1,4 @@
-"""Ways to tell a model where each word stands, and a small model that has to know it.
+"""Ways to tell a model where each word is, and a small model that needs to know.
 
 Here: what lesson 11 compares. Not here: the Transformer, which adds sinusoidal or learned positions to its words (`transformer.py`).
 
@@ -20,23 +20,23 @@ KINDS = ("none", "number", "sinusoidal", "learned", "rotary")
 
 
 class RotarySelfAttention(SelfAttention):
-    """Self-attention whose queries and keys are turned by angles that grow with their positions (Su et al. 2021)."""
+    """Self-attention whose queries and keys are rotated by angles that grow with their positions (Su et al. 2021)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Let each place see all: B×T×D → B×T×D."""
+        """Let each place attend to all: B×T×D → B×T×D."""
         return x + attend(rotate(self.query(x)), rotate(self.key(x)), self.value(x))
 
 
 class NextWord(nn.Module):
-    """Two layers of self-attention that say which word comes next, where it is to be the one that came next before.
+    """Two layers of self-attention that predict the next word, which is the one that followed the last word before.
 
     Args:
-        positions: how they are told apart. "none": they are not; "number": a number of the vector grows by 0.1 for each;
-            "sinusoidal" and "learned": a vector is added for each; "rotary": queries and keys are turned.
+        positions: how they are told apart. "none": they are not; "number": one entry of the vector grows by 0.1 for each;
+            "sinusoidal" and "learned": a vector is added for each; "rotary": queries and keys are rotated.
         width: D, even.
 
     Raises:
-        CourseError: for another kind of positions.
+        CourseError: for any other kind of positions.
     """
 
     def __init__(self, positions: str, width: int = 64):
@@ -62,7 +62,7 @@ class NextWord(nn.Module):
 
 
 def fit(model, seed=0, steps=2000, batch=64, rate=3e-3, longest=12) -> list[float]:
-    """Train on texts of 2 to `longest` words, drawn anew for each step; return the loss of each step, in nats."""
+    """Train on texts of 2 to `longest` words, new in each step; return the loss of each step, in nats."""
 
     def loss_of_batch(draw):
         length = int(torch.randint(2, longest + 1, (1,), generator=draw))

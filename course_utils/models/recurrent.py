@@ -2,9 +2,9 @@
 
 Here: the gated recurrent unit, the bidirectional encoder, three decoders, and the model. Not here: attention by any of the
 eight scores (`alignment.py`), the search for a translation (`translation/search.py`), training (`training/`), single
-steps without any of what makes them fast (`minimal.py`).
+steps in their plainest form (`minimal.py`).
 
-Three decoders, of s_t from s_{t-1}, the word before y_{t-1} and the context c_t:
+Three decoders compute s_t from s_{t-1}, the previous word y_{t-1} and the context c_t:
 
     "none"      s_t = GRU([y; c]), where c is the encoder's summary    (Cho et al. 2014, section 2.2)
     "bahdanau"  c_t = attention(s_{t-1}),  s_t = GRU([y; c_t])          (Bahdanau et al. 2014, section 3.1)
@@ -13,13 +13,13 @@ Three decoders, of s_t from s_{t-1}, the word before y_{t-1} and the context c_t
                 is the vector tanh(W [c; s]) that the readout reads
 
 Where the model departs from the papers: embeddings are scaled by √D, as the Transformer's are (so that one small
-initial spread serves embedding and readout, which share their weights); the first state is made of the last states of
-both directions, where Bahdanau et al. (appendix A.2.2) take the backward one's alone; one layer and GRUs, where Luong
-et al. have four of LSTMs; and all readouts are one tanh layer, with no maxout.
+initial spread serves embedding and readout, which share their weights); the first state is computed from the last states
+of both directions, where Bahdanau et al. (appendix A.2.2) use only the backward one's; there is one layer of GRUs,
+where Luong et al. have four of LSTMs; and all readouts are one tanh layer, with no maxout.
 
 Shape letters: B sentences, T target length, S source length, K hypotheses of a sentence, Q queries to one memory
 (T of them in training, K in decoding), D width of embeddings and features, H width of a decoder's state,
-E width of an annotation (what the encoder says of one source word), V vocabulary.
+E width of an annotation (the encoder's output for one source word), V vocabulary.
 A mask is True at words, False at padding.
 """
 
@@ -35,10 +35,10 @@ from course_utils.models.validation import check_sizes, check_tokens
 
 
 class GRU(nn.GRU):
-    """One layer of torch's gated recurrent unit over B×T×D, whose single step can be taken too.
+    """One layer of torch's gated recurrent unit over B×T×D that can also take a single step.
 
-    torch lets the reset gate act on U s, where Cho et al. 2014 (section 2.3) and Bahdanau et al. 2014 (appendix A.1.1) let
-    it act on s. Its update gate z is the share of the old state that is kept, as in Cho et al.; Bahdanau et al. call
+    torch applies the reset gate to U s, where Cho et al. 2014 (section 2.3) and Bahdanau et al. 2014 (appendix A.1.1)
+    apply it to s. Its update gate z is the share of the old state that is kept, as in Cho et al.; Bahdanau et al. call
     that share 1 - z.
     """
 
@@ -46,11 +46,11 @@ class GRU(nn.GRU):
         super().__init__(width, hidden, batch_first=True)
 
     def project(self, x: Tensor) -> Tensor:
-        """Return W x + b for the gates r and z and the new state n, which all steps can have at once: ×D → ×3H."""
+        """Return W x + b for the gates r and z and the new state n, for all steps at once: ×D → ×3H."""
         return F.linear(x, self.weight_ih_l0, self.bias_ih_l0)
 
     def step(self, projected: Tensor, state: Tensor) -> Tensor:
-        """Return the next state: what `project` made of the input ×3H, the state ×H → ×H."""
+        """Return the next state: the projected input ×3H, the state ×H → ×H."""
         reset_x, update_x, new_x = projected.chunk(3, -1)
         reset_s, update_s, new_s = F.linear(state, self.weight_hh_l0, self.bias_hh_l0).chunk(3, -1)
         reset = (reset_x + reset_s).sigmoid_()  # r
@@ -77,17 +77,17 @@ class Encoder(nn.Module):
 
 
 def reverse_sentences(x: Tensor, lengths: Tensor) -> Tensor:
-    """Return x B×S×D with the words of each sentence in reverse order; padding stays behind them: lengths B."""
+    """Return x B×S×D with the words of each sentence in reverse order; padding stays at the end: lengths B."""
     places = torch.arange(x.shape[1], device=x.device).expand(x.shape[:2])
     places = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)  # B S
     return x.gather(1, places[..., None].expand_as(x))
 
 
 class Decoder(nn.Module):
-    """What the three decoders have in common: in training all steps are taken at once, in decoding one after the other.
+    """The base of the three decoders: in training all steps are taken at once, in decoding one by one.
 
     `memory` is what a decoder keeps of the source, in tensors that begin with B, and `state` what it keeps of the words
-    before, in one tensor B×Q×H or a tuple of such.
+    before, in one tensor B×Q×H or a tuple of them.
     """
 
     def prepare(self, annotations: Tensor, mask: Tensor, summary: Tensor) -> dict[str, Tensor]:
@@ -95,7 +95,7 @@ class Decoder(nn.Module):
         raise NotImplementedError
 
     def begin(self, state: Tensor):
-        """Return the first state, made of the model's own B×1×H."""
+        """Return the first state, computed from the model's B×1×H."""
         return state
 
     def unroll(self, words: Tensor, memory: dict[str, Tensor], state) -> tuple[Tensor, Tensor | None]:
@@ -137,9 +137,9 @@ class ContextDecoder(Decoder):
 
 
 class BahdanauDecoder(Decoder):
-    """Looks at the source before each step, with the state s_{t-1} as query (Bahdanau et al. 2014, appendix A.2.2).
+    """Attends to the source before each step, with the state s_{t-1} as query (Bahdanau et al. 2014, appendix A.2.2).
 
-    The readout reads state, context and word, through one tanh layer in place of the paper's maxout.
+    The readout reads state, context and word, through one tanh layer instead of the paper's maxout.
     """
 
     def __init__(self, width: int, hidden: int, annotation: int, score: str, longest: int):
@@ -154,7 +154,7 @@ class BahdanauDecoder(Decoder):
         return self.attention.prepare(annotations, mask)
 
     def unroll(self, words, memory, state):
-        """Take one step after the other, as each looks at the source with the state before it."""
+        """Take the steps one by one, because each attends to the source with the state before it."""
         steps = []
         for projected in self.gru.project(words).split(1, dim=1):
             steps.append(self.advance(projected, memory, state))
@@ -174,7 +174,7 @@ class BahdanauDecoder(Decoder):
 
 
 class LuongDecoder(Decoder):
-    """Looks at the source after each step, with the state s_t as query (Luong et al. 2015, section 3).
+    """Attends to the source after each step, with the state s_t as query (Luong et al. 2015, section 3).
 
     With input feeding a step also reads the features of the step before (section 3.3).
     """
@@ -195,7 +195,7 @@ class LuongDecoder(Decoder):
         return state, state.new_zeros(*state.shape[:2], self.merge.out_features)
 
     def unroll(self, words, memory, state):
-        """Take all steps at once, or one after the other with input feeding, where each waits for attention."""
+        """Take all steps at once, or one by one with input feeding, where each needs the attention before it."""
         if self.feed is None:
             states, _ = self.gru(words, state[0].transpose(0, 1).contiguous())  # B T H
             return self.attend(states, memory)
@@ -224,7 +224,7 @@ class LuongDecoder(Decoder):
 
 
 class RecurrentTranslator(nn.Module):
-    """A translator of two GRUs that read and one that writes, over one vocabulary, whose embedding is also the readout.
+    """A translation model of two GRUs that read and one that writes, over one vocabulary, whose embedding is also the readout.
 
     Args:
         vocabulary: the number of tokens V; id 0 is padding.
@@ -238,7 +238,7 @@ class RecurrentTranslator(nn.Module):
         longest: the source positions that the score location_based has weights for.
 
     Raises:
-        CourseError: for a size below 1, a name that is none of these, a score that does not fit the widths, input feeding
+        CourseError: for a size below 1, an unknown name, a score that does not fit the widths, input feeding
             without Luong's decoder, or a dropout outside 0 to 1.
     """
 

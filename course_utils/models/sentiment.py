@@ -1,4 +1,4 @@
-"""Models of sentiment over a set of words, and their training: what lessons 01 to 03 measure with. No data lives here.
+"""Models of sentiment over a set of words, and their training: what lessons 01 to 03 measure with. Not here: data.
 
 Shape letters: B batch, S words, D width, V vocabulary. A mask is True at words, False at padding.
 """
@@ -97,5 +97,5 @@ def train(model, ids, mask, labels, seed, epochs=6, batch=128, rate=1e-2, weight
 
 @torch.no_grad()
 def correct(model, ids, mask, labels):
-    """Return whether each sentence is classified rightly, B."""
+    """Return whether each sentence is classified correctly, B."""
     return (model(ids, mask) > 0) == labels.bool()

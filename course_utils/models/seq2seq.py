@@ -1,7 +1,7 @@
-"""The smallest translator: one recurrent network reads a sentence into one vector, another writes the translation from it.
+"""The smallest translation model: one recurrent network reads a sentence into one vector, another writes the translation from it.
 
 Here: the model of lesson 05, after Sutskever et al. 2014 (section 2), and its training in seconds. Their networks are four
-layers of LSTMs, ours one layer of GRUs or of plain tanh cells. Not here: the translators that look back at the source
+layers of LSTMs, ours one layer of GRUs or of plain tanh cells. Not here: the models that look back at the source
 (`recurrent.py`), training that can be stopped and resumed (`training/`), the search (`translation/search.py`).
 
 Shape letters: B sentences, T target length, S source length, K hypotheses of a sentence, D width of embeddings, H width of
@@ -32,7 +32,7 @@ class Seq2Seq(nn.Module):
         cell: "gru" or "tanh".
 
     Raises:
-        CourseError: for a size below 1, or another cell.
+        CourseError: for a size below 1, or an unknown cell.
     """
 
     def __init__(self, vocabulary: int, width: int = 32, hidden: int = 64, cell: str = "gru"):
@@ -46,7 +46,7 @@ class Seq2Seq(nn.Module):
         self.readout = nn.Linear(hidden, vocabulary)
 
     def encode(self, source: Tensor) -> Tensor:
-        """Read the source B×S; return the state behind each sentence's last word, B×H: its sentence vector.
+        """Read the source B×S; return the state after each sentence's last word, B×H: its sentence vector.
 
         Raises CourseError for a sentence without a word, and for ids outside the vocabulary.
         """
@@ -56,13 +56,13 @@ class Seq2Seq(nn.Module):
         return states[torch.arange(len(source)), lengths - 1]  # B H
 
     def forward(self, source: Tensor, given: Tensor) -> Tensor:
-        """Score each next word, given the right words before it (teacher forcing): B×S and B×T → logits B×T×V."""
+        """Score each next word, given the correct words before it (teacher forcing): B×S and B×T → logits B×T×V."""
         check_tokens(given, self.embedding.num_embeddings)
         states, _ = self.decoder(self.embedding(given), self.encode(source)[None])  # B T H
         return self.readout(states)  # B T V
 
     def start(self, source: Tensor) -> tuple[dict, Tensor]:
-        """Return what a search begins with: nothing to look at, and the sentence vector as first state, B×1×H."""
+        """Return what a search begins with: nothing to look at, and the sentence vector as the first state, B×1×H."""
         return {}, self.encode(source)[:, None]
 
     def step(self, tokens: Tensor, memory: dict, state: Tensor) -> tuple[Tensor, Tensor, None]:
@@ -75,7 +75,7 @@ class Seq2Seq(nn.Module):
 
 
 def make_batch(sources: list[list[int]], targets: list[list[int]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return source B×S, each row ending in EOS, what the decoder is given, BOS first, and what it shall say, EOS last, B×T."""
+    """Return source B×S, each row ending in EOS, what the decoder is given, BOS first, and what it should say, EOS last, B×T."""
     rows = ([*ids, EOS] for ids in sources), ([BOS, *ids] for ids in targets), ([*ids, EOS] for ids in targets)
     # One tensor for each side: one for each sentence takes three times as long.
     source, given, wanted = (torch.tensor([*zip_longest(*side, fillvalue=PAD)]).T.contiguous() for side in rows)
@@ -83,9 +83,9 @@ def make_batch(sources: list[list[int]], targets: list[list[int]]) -> tuple[Tens
 
 
 def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=1e-2, warmup=0) -> list[float]:
-    """Train a translator on pairs of lists of ids by teacher forcing; return the loss of each step, in nats per word.
+    """Train a model on pairs of lists of ids by teacher forcing; return the loss of each step, in nats per word.
 
-    The pairs of a batch are drawn at random. The rate grows over `warmup` steps, and then falls.
+    The pairs of a batch are drawn at random. The rate grows over `warmup` steps and then falls.
     """
 
     def loss_of_batch(draw):

@@ -1,7 +1,7 @@
 """Four ways to let the words of a sentence see each other, as layers of one shape: x B×T×D → B×T×D.
 
 Here: what lesson 09 compares, each in its plainest form, and a model that answers one question with it. Not here: several heads and the
-Transformer's layers (`transformer.py`), or which costs theory gives them (the lesson).
+Transformer's layers (`transformer.py`), or their costs in theory (the lesson).
 
 Shape letters: B sentences, T places, D width, R places on each side, W = 2R + 1 places of a window, V answers to choose from.
 """
@@ -27,12 +27,12 @@ class SelfAttention(nn.Module):
         self.query, self.key, self.value = (nn.Linear(width, width, bias=False) for _ in range(3))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Let each place see all: B×T×D → B×T×D."""
+        """Let each place attend to all: B×T×D → B×T×D."""
         return x + attend(self.query(x), self.key(x), self.value(x))
 
 
 class RestrictedSelfAttention(SelfAttention):
-    """The same, where a place sees those at most `radius` away; the others are not even scored.
+    """The same, but a place sees only those at most `radius` away; the others are not even scored.
 
     Raises:
         CourseError: for a radius below 0.
@@ -89,7 +89,7 @@ class Convolution(nn.Module):
 
 
 class Answerer(nn.Module):
-    """Reads pairs, then words that say nothing, then a question, and answers it from the last place (`data/recall.py`)."""
+    """Reads pairs, then filler words, then a question, and answers it from the last place (`data/recall.py`)."""
 
     def __init__(self, *layers: nn.Module, width: int):
         super().__init__()
@@ -103,7 +103,7 @@ class Answerer(nn.Module):
 
 
 def fit(model, seed=0, steps=1500, batch=64, rate=5e-3, pairs=3, furthest=32) -> list[float]:
-    """Train on `pairs` pairs at distances of 0 to `furthest`, drawn anew for each step; return the loss of each step, in nats."""
+    """Train on `pairs` pairs at distances of 0 to `furthest`, new in each step; return the loss of each step, in nats."""
 
     def loss_of_batch(draw):
         distance = int(torch.randint(furthest + 1, (1,), generator=draw))
@@ -115,7 +115,7 @@ def fit(model, seed=0, steps=1500, batch=64, rate=5e-3, pairs=3, furthest=32) ->
 
 @torch.no_grad()
 def multiplications(layer, x: Tensor) -> int:
-    """Return how many numbers a layer multiplies for x, in the matrix products and convolutions that torch can count."""
+    """Return how many multiplications a layer does for x, in the matrix products and convolutions that torch can count."""
     with FlopCounterMode(display=False) as counter:
         layer(x)
     return counter.get_total_flops() // 2  # a multiplication and an addition are two

@@ -1,9 +1,9 @@
-"""Trained models by name: made from settings, kept in a folder, taken from a folder or from the course.
+"""Trained models by name: made from settings, saved in a folder, loaded from a folder or from the course.
 
 A model's folder holds `model.safetensors` (weights), `model.json` (what to build them into, and where they come
-from) and, if it translates, `subwords.json` (its vocabulary). A GPT's vocabulary are the characters that `model.json`
-names. A stranger's folder can do no harm: nothing in it is ever unpickled, and nothing is built that is much larger than
-its weights, or of more layers, positions and width than `MOST`.
+from) and, if it translates, `subwords.json` (its vocabulary). A GPT's vocabulary is the characters listed in
+`model.json`. A stranger's folder can do no harm: nothing in it is ever unpickled, and nothing is built that is much
+larger than its weights or exceeds `MOST` in layers, positions or width.
 
 Here: making, saving and loading. Not here: the models themselves, and how they are trained (`training/`).
 """
@@ -31,7 +31,7 @@ MOST = {"encoder_layers": 200, "decoder_layers": 200, "N": 200, "longest": 8192,
 def make_model(kind: str, vocabulary: int, options: dict) -> nn.Module:
     """Return a new model: kind "seq2seq" or "attention" (GRU without and with attention), "transformer" or "gpt".
 
-    Raises `CourseError` for another kind, and for options the model does not take.
+    Raises `CourseError` for an unknown kind, and for options the model does not accept.
     """
     maker, fixed = _class_and_options(kind)
     if beyond := _option_above_limit(options):
@@ -53,14 +53,14 @@ def _option_above_limit(options):
 
 
 def model_options(kind: str) -> dict:
-    """Return {name: default} of the options that a kind of model takes. Raises `CourseError` for another kind."""
+    """Return {name: default} of the options that a kind of model accepts. Raises `CourseError` for an unknown kind."""
     maker, fixed = _class_and_options(kind)
-    found = list(inspect.signature(maker).parameters.values())[1:]  # behind the vocabulary
+    found = list(inspect.signature(maker).parameters.values())[1:]  # after the vocabulary
     return {option.name: option.default for option in found if option.name not in fixed}
 
 
 def _class_and_options(kind):
-    """Return the class of a kind's models, and the options that make the kind."""
+    """Return the class of a kind's models, and the options that define the kind."""
     from course_utils.models.gpt import GPT
     from course_utils.models.recurrent import RecurrentTranslator
     from course_utils.models.transformer import Transformer
@@ -79,9 +79,9 @@ def _class_and_options(kind):
 def save_model(
     folder: Path, kind: str, model: nn.Module, subwords: Subwords | str, about: dict, dtype=torch.float32
 ) -> None:
-    """Write a model's folder; `about` is kept beside it. Each file appears as a whole or not at all.
+    """Write a model's folder, with `about` in `model.json`. Each file is written as a whole or not at all.
 
-    In place of subwords, a model that reads characters has a text of all of them, each at the place of its id.
+    For a model that reads characters, `subwords` is a text of all of them, each at the index of its id.
     """
     from safetensors.torch import save
 
@@ -98,9 +98,9 @@ def save_model(
 
 
 def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
-    """Return the model of a folder, in fp32 and ready to be used, and its subwords, or the characters that it reads.
+    """Return the model in a folder, in fp32 and evaluation mode, and its subwords, or the characters that it reads.
 
-    Raises `CourseError` in one sentence when a file is missing, damaged, or belongs to something else.
+    Raises `CourseError` if a file is missing, damaged, or belongs to something else.
     """
     from safetensors.torch import load
 
@@ -125,7 +125,7 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
         raise CourseError(f"{folder / 'model.json'} asks for {beyond}")
     try:
         vocabulary, tensors = config.pop("vocabulary"), load(weights)
-        with _size_limit(3 * sum(value.numel() for value in tensors.values())):  # a tied weight is made, and set twice
+        with _size_limit(3 * sum(value.numel() for value in tensors.values())):  # a tied weight counts three times
             model = make_model(kind, vocabulary, config)
         missing, unexpected = model.load_state_dict(tensors, strict=False)
         left = [name for name in missing if name in _weights(model)]
@@ -144,7 +144,7 @@ def load_model(folder: str | os.PathLike) -> tuple[nn.Module, Subwords | str]:
 
 @contextlib.contextmanager
 def _size_limit(numbers):
-    """Raise ValueError where a model that is made has more parameters, before they take any memory."""
+    """Raise ValueError if a model that is being made has more parameters, before they take any memory."""
     left = [numbers]
 
     def count(module, name, parameter):
@@ -170,7 +170,7 @@ def _check_files(folder, *names):
 def load_pretrained(name: str) -> tuple[nn.Module, Subwords | str]:
     """Return a model that ships with the course, such as "transformer-en-de", and its subwords, or the characters that it reads.
 
-    Raises `CourseError` for a name that is not there.
+    Raises `CourseError` for an unknown name.
     """
     if name not in pretrained_names():
         raise CourseError(

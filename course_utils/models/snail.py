@@ -2,7 +2,7 @@
 
 Here: its blocks, the model, and how it learns from episodes. Not here: the episodes (`data/episodes.py`).
 
-Shape letters: B episodes, T steps, D width of what is read, F filters, K width of keys, E width of values, V what is answered.
+Shape letters: B episodes, T steps, D width of what is read, F filters, K width of keys, E width of values, V labels.
 """
 
 import torch
@@ -32,7 +32,7 @@ def causal_convolution(x: Tensor, weight: Tensor, bias: Tensor, dilation: int) -
 
 
 def dilations(steps: int) -> list[int]:
-    """1, 2, 4, ...: as many as it takes until the last of these steps sees the first."""
+    """1, 2, 4, ...: as many as the last of these steps needs to see the first."""
     return [2**i for i in range((steps - 1).bit_length())]
 
 
@@ -67,7 +67,7 @@ class AttentionBlock(nn.Module):
 
 
 class Snail(nn.Module):
-    """Dense blocks whose dilations reach through the episode, a block of attention after them, and a linear readout.
+    """Dense blocks whose dilations span the episode, then a block of attention, and a linear readout.
 
     Args:
         width, out: D and V.

@@ -1,4 +1,4 @@
-"""Weights from the course's Transformer to torch.nn, and from torch.nn to lesson 10's MultiHead, so that either can be held against the other.
+"""Weights from the course's Transformer to torch.nn, and from torch.nn to lesson 10's MultiHead, so that they can be compared.
 
 Not here: embeddings, positions and readout, which nn.Transformer leaves to its user. With E = model.embedding, on a source B×S
 and a target B×T, where True in torch's masks means "may NOT attend":
@@ -56,7 +56,7 @@ def copy_parameters(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:
         layer.bias.data = bias.detach().clone()
 
 
-# Pairs of tensors that mean the same, torch's first. They are views of the modules' weights, to be copied either way.
+# Pairs of corresponding tensors, torch's first. They are views of the modules' weights, to be copied either way.
 Pairs = Iterator[tuple[Tensor, Tensor]]
 
 

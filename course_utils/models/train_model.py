@@ -1,5 +1,5 @@
-"""The loop of lesson 13, in which the lessons' small models learn in seconds. Not here: what they learn from (each model's own `fit`),
-nor training that can be stopped and resumed (`training/`).
+"""The loop of lesson 13, which trains the lessons' small models in seconds. Not here: what they learn from (each model's own `fit`),
+or training that can be stopped and resumed (`training/`).
 """
 
 import copy
@@ -31,13 +31,13 @@ def make_schedules(optimizer: Optimizer, steps: int, warmup: int) -> list[LRSche
 
 
 class BestWeights:
-    """The weights of a model in training that have had the lowest validation loss.
+    """The weights of a model in training with the lowest validation loss so far.
 
     Args:
         validation_loss: function without arguments that returns the loss of the model, a scalar.
-        every: steps from one look to the next.
+        every: steps between looks.
 
-    `losses` holds what each look has found.
+    `losses` holds the validation loss at each look.
     """
 
     def __init__(self, model: nn.Module, validation_loss: Callable[[], Tensor], every: int = 50):
@@ -71,7 +71,7 @@ def train_model(
     """Train a model with AdamW and gradients of norm 1 at most; it is left in eval mode.
 
     Args:
-        batch_loss: function(where chance comes from) draws a batch and returns the model's loss on it, a scalar.
+        batch_loss: function(generator) that draws a batch and returns the model's loss on it, a scalar.
         seed: of the batches.
         rate: the highest rate, which falls linearly to a twentieth.
         warmup: steps in which the rate also grows from near 0.

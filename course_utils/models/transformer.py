@@ -27,7 +27,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     """softmax(QKᵀ / √d) V in every head (Vaswani et al. 2017, equation 1): contexts B×H×T×d, weights B×H×T×S or None.
 
     query B×H×T×d, key and value B×H×S×d. A query that may attend to nothing gets zeros. On a GPU
-    this needs `choose_device`, which turns cuDNN's attention off: that one gives such a query other numbers.
+    this needs `choose_device`, which turns off cuDNN's attention: it gives such a query other numbers.
     """
     if query.is_cuda and not need_weights:
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), None
@@ -90,7 +90,7 @@ class Residual(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Join x B×T×D with what the sub-layer makes of it, a function from B×T×D to B×T×D."""
+        """Combine x B×T×D with the output of a sub-layer, a function from B×T×D to B×T×D."""
         if self.pre:
             return self.dropout.add(x, sublayer(self.norm(x)))
         return self.norm(self.dropout.add(x, sublayer(x)))
@@ -106,7 +106,7 @@ class EncoderLayer(nn.Module):
         self.first, self.second = (Residual(width, norm, dropout) for _ in range(2))
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Encode x B×S×D, of which the mask B×1×1×S says what may be attended: B×S×D."""
+        """Encode x B×S×D, where the mask B×1×1×S says what may be attended to: B×S×D."""
         x = self.first(x, lambda y: self.self_attention(y, self.self_attention.project(y), mask)[0])
         return self.second(x, self.feed_forward)
 
@@ -127,7 +127,7 @@ class DecoderLayer(nn.Module):
     ):  # fmt: skip
         """Decode x R×T×D, where R = B·K rows share the projected keys and values B×H×S×d of B source sentences.
 
-        A cache holds the words before x, and takes in x; without one x is all there is. With C words in it the mask is
+        A cache holds the words before x, and x is added; without one, there are none. With C words in it the mask is
         T×(C+T), the source's B×1×1×S. Returns the result R×T×D, and the weights B×H×(K·T)×S on the source or None.
         """
         weights = None
@@ -162,7 +162,7 @@ class Embedding(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Embed tokens B×T that are at the positions from `start` on: B×T×D."""
+        """Embed tokens B×T at the positions from `start` on: B×T×D."""
         end, longest = start + tokens.shape[1], len(self.positions)
         if end > longest:
             raise CourseError(
@@ -180,14 +180,14 @@ class Transformer(nn.Module):
         width, heads, hidden: D, H and F; the width must be a multiple of the heads.
         encoder_layers, decoder_layers: how many of each.
         dropout: the share of each sub-layer's result, and of the embeddings, set to zero while training.
-        norm: "pre" or "post", where the layer normalisation stands. Pre-norm normalises once more at the end.
+        norm: "pre" or "post", where the layer normalisation is. Pre-norm normalises once more at the end.
         positions: "sinusoidal", "learned" or "none".
         longest: the largest number of tokens in a sentence.
-        tied: whether the embedding is also the readout; else that has weights of its own.
+        tied: whether the embedding is also the readout, which otherwise has its own weights.
 
     Raises:
-        CourseError: for a size that is too small, a width that does not fit the heads or the positions, a name that is
-            none of these, or a dropout outside 0 to 1.
+        CourseError: for a size that is too small, a width that does not fit the heads or the positions, an
+            unknown name, or a dropout outside 0 to 1.
     """
 
     def __init__(self, vocabulary, width=128, heads=4, hidden=512, encoder_layers=3, decoder_layers=3, dropout=0.1, norm="pre",
@@ -204,7 +204,7 @@ class Transformer(nn.Module):
         check_sizes(0, encoder_layers=encoder_layers)
         check_sizes(2, longest=longest)  # BOS and a word
         self.aligned_layer = decoder_layers // 2  # whose attention to the source is shown
-        self.longest_target = longest - 1  # tokens, behind BOS: the search stops there
+        self.longest_target = longest - 1  # tokens, after BOS: the search stops there
         layer = (width, heads, hidden, dropout, norm)
         self.embedding = Embedding(vocabulary, width, positions, longest, dropout)
         self.encoder = nn.ModuleList(EncoderLayer(*layer) for _ in range(encoder_layers))
@@ -218,9 +218,9 @@ class Transformer(nn.Module):
             self.readout.weight = self.embedding.words.weight
 
     def reset_parameters(self):
-        """Draw weights with a spread of 1/2 over the root of what they sum, and embeddings of length 1.
+        """Draw weights with a spread of 1/2 over the root of the number of inputs, and embeddings of length 1.
 
-        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to what passes by it. On
+        Half the spread that keeps a sum's variance, so that at first a sub-layer adds little to its input. On
         Multi30k this learned faster than Glorot & Bengio (2010). Logits begin with a spread near 1.
         """
         for module in self.modules():
@@ -255,7 +255,7 @@ class Transformer(nn.Module):
     def decode(self, target: Tensor, memory: dict, caches: list[LayerCache] | None = None, need_weights: bool = False):
         """Read target R×T: features R×T×D and weights B×(K·T)×S or None.
 
-        The caches, one for each layer, hold the words before the target, and take it in.
+        The caches, one for each layer, hold the words before the target, and the target is added.
         """
         start = caches[0].words if caches else 0
         mask = None if target.shape[1] == 1 else cached_causal_mask(target.shape[1], start, target.device)
@@ -266,8 +266,8 @@ class Transformer(nn.Module):
             weights = seen.mean(1) if wanted else weights
         return self.decoder_norm(x), weights
 
-    # A search sees the caches as tuples (keys, values, words), with B×K in place of the R rows, so that it can pick
-    # sentences and hypotheses without knowing of any model.
+    # A search sees the caches as tuples (keys, values, words), with B×K instead of R rows, so that it can pick
+    # sentences and hypotheses without knowing any model.
 
     def start(self, source: Tensor) -> tuple[dict, list[tuple]]:
         """Encode source sentences B×S for decoding: what stays the same, and what grows with each hypothesis (nothing yet)."""
@@ -276,7 +276,7 @@ class Transformer(nn.Module):
         return memory, [(empty, empty, 0)] * len(self.decoder)
 
     def step(self, tokens: Tensor, memory: dict, state: list[tuple]) -> tuple[Tensor, list[tuple], Tensor]:
-        """Read one more token of each hypothesis: tokens B×K → logits B×K×V, the new state, weights B×K×S. The old one is used up."""
+        """Read one more token of each hypothesis: tokens B×K → logits B×K×V, the new state, weights B×K×S. The old state is used up."""
         BK = tokens.shape
         caches = [LayerCache(keys.flatten(0, 1), values.flatten(0, 1), words) for keys, values, words in state]
         x, weights = self.decode(tokens.reshape(-1, 1), memory, caches, need_weights=True)

@@ -25,7 +25,7 @@ def content_weights(memory: Tensor, key: Tensor, strength: Tensor) -> Tensor:
 
 
 def interpolate(content: Tensor, previous: Tensor, gate: Tensor) -> Tensor:
-    """A gate … of 1 takes the weights by content …×N, a gate of 0 stays with the previous ones (equation 7)."""
+    """A gate … of 1 gives the weights by content …×N, a gate of 0 keeps the previous ones (equation 7)."""
     return gate[..., None] * content + (1 - gate[..., None]) * previous
 
 
@@ -36,7 +36,7 @@ def shift(weights: Tensor, kernel: Tensor) -> Tensor:
 
 
 def sharpen(weights: Tensor, gamma: Tensor) -> Tensor:
-    """Raise weights …×N to the power gamma … and let them sum to 1 again (equation 9)."""
+    """Raise weights …×N to the power gamma … and make them sum to 1 again (equation 9)."""
     raised = weights.clamp(min=1e-16) ** gamma[..., None]
     return raised / raised.sum(-1, keepdim=True)
 
@@ -53,7 +53,7 @@ def write(memory: Tensor, weights: Tensor, erase: Tensor, add: Tensor) -> Tensor
 
 
 class MachineOutput(NamedTuple):
-    """What a machine says at each step, B×T×outputs; and what it did, if it has a memory: the weights of its two heads, B×T×N each, and the memory."""
+    """A machine's logits at each step, B×T×outputs, and, if it has a memory, the weights of its two heads, B×T×N each, and the memory."""
 
     logits: Tensor
     reads: Tensor | None = None
@@ -65,13 +65,13 @@ class Machine(nn.Module):
     """A neural Turing machine with one head that reads and one that writes.
 
     Args:
-        inputs, outputs: numbers that it is given and gives at each step.
+        inputs, outputs: how many numbers it reads and returns at each step.
         places, width: N and W of the memory.
         hidden: width of the controller, an LSTM.
         moves: whether heads may shift; without, they find places by content only.
         write: function as `write`.
 
-    `start`, places×width, is the memory in the beginning: all places alike.
+    `start`, places×width, is the initial memory, the same at all places.
 
     Raises:
         CourseError: for a size below 1.
@@ -88,7 +88,7 @@ class Machine(nn.Module):
         self.readout = nn.Linear(hidden + width, outputs)
 
     def forward(self, sequences: Tensor) -> MachineOutput:
-        """Read B sequences, B×T×inputs, and say what comes out at each step."""
+        """Read B sequences, B×T×inputs, and return the output of each step."""
         B = len(sequences)
         memory = self.start.to(sequences).expand(B, -1, -1)
         at = torch.zeros(B, 2, dtype=torch.long, device=sequences.device)
@@ -104,7 +104,7 @@ class Machine(nn.Module):
         return MachineOutput(*(torch.stack(each, 1) for each in zip(*steps, strict=True)))
 
     def address(self, memory: Tensor, previous: Tensor, commands: Tensor) -> Tensor:
-        """Where the heads go: memory B×N×W, previous weights B×H×N, what the controller says B×H×(W + 6) → weights B×H×N."""
+        """Return where the heads go: memory B×N×W, previous weights B×H×N, commands B×H×(W + 6) → weights B×H×N."""
         key, strength, gate, kernel, gamma = commands.split([self.width, 1, 1, 3, 1], -1)
         weights = content_weights(memory[:, None], key.tanh(), F.softplus(strength[..., 0]))
         weights = interpolate(weights, previous, gate[..., 0].sigmoid())
@@ -144,7 +144,7 @@ def loss(model: nn.Module, batch: Asked) -> Tensor:
 
 @torch.no_grad()
 def wrong_bits(model: nn.Module, batch: Asked) -> float:
-    """Share of wrong bits, from 0 to 1; a model that knows nothing has half of them wrong."""
+    """Share of wrong bits, from 0 to 1; a model that knows nothing gets half of them wrong."""
     predicted = model(batch.given).logits[:, -batch.wanted.shape[1] :] > 0
     return (predicted != batch.wanted.bool()).float().mean().item()
 
@@ -166,7 +166,7 @@ def allocation(usage: Tensor) -> Tensor:
 
 
 def temporal_link(link: Tensor, precedence: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Note which place was written after which: link B×N×N, precedence and the write's weights B×N → both after the write.
+    """Record which place was written after which: link B×N×N, precedence and the write's weights B×N → both after the write.
 
     `link[b, i, j]` says to what degree place i was written right after place j; the precedence says which place was written last.
     """
@@ -185,7 +185,7 @@ class Computer(nn.Module):
     """A differentiable neural computer with one head that reads and one that writes (Graves et al. 2016, methods).
 
     Args:
-        inputs, outputs: numbers that it is given and gives at each step.
+        inputs, outputs: how many numbers it reads and returns at each step.
         places, width: N and W of the memory.
         hidden: width of the controller, an LSTM.
         links: whether the read head may follow the temporal links; without, it finds places by content only.
@@ -205,7 +205,7 @@ class Computer(nn.Module):
         self.readout = nn.Linear(hidden + width, outputs)
 
     def forward(self, sequences: Tensor) -> MachineOutput:
-        """Read B sequences, B×T×inputs, and say what comes out at each step."""
+        """Read B sequences, B×T×inputs, and return the output of each step."""
         B, N, W = len(sequences), self.places, self.width
         memory, link = sequences.new_full((B, N, W), 1e-6), sequences.new_zeros(B, N, N)
         used = precedence = written = at = sequences.new_zeros(B, N)

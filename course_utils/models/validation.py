@@ -1,4 +1,4 @@
-"""What a model says of sizes that it cannot have and of ids that it cannot read. Not here: how text becomes ids (`data/subwords.py`)."""
+"""Checks of a model's sizes and of the ids that it reads. Not here: how text becomes ids (`data/subwords.py`)."""
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ def check_sizes(least: int, **sizes: int) -> None:
 
 
 def check_tokens(tokens: Tensor, vocabulary: int, words: bool = False) -> None:
-    """Raise `CourseError` for tokens B×T outside the vocabulary and, with `words`, for a row of padding alone.
+    """Raise `CourseError` for tokens B×T outside the vocabulary and, with `words`, for a row of only padding.
 
     Only on a CPU and outside compiled code: a GPU would have to wait for the answer.
     """

@@ -1,4 +1,4 @@
-"""Other attentions, with one interface: another normaliser, another score, another memory; and a small model that any of them fits into.
+"""Variants of attention with one interface: another normaliser, another score, another memory; and a small model that any of them fits into.
 
 attend(query B×H×T×D, key B×H×T×D, value B×H×T×E, mask T×T or B×1×T×T) → contexts B×H×T×E and weights B×H×T×T, or None if it has none.
 
@@ -45,7 +45,7 @@ def sparse(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> tuple[Ten
 
 
 def slopes(heads: int) -> Tensor:
-    """2^(-8/H), 2^(-16/H), ..., 2^-8: how much each head takes off a score for each step back (Press et al. 2022, section 3)."""
+    """2^(-8/H), 2^(-16/H), ..., 2^-8: how much each head subtracts from a score for each step back (Press et al. 2022, section 3)."""
     return 2 ** (-8 * torch.arange(1, heads + 1) / heads)
 
 
@@ -72,9 +72,9 @@ def unit(x: Tensor) -> Tensor:
 
 
 def linear(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, phi=positive, divide=True) -> tuple[Tensor, Tensor]:
-    """Another memory: φ(q)ᵀφ(k) in place of exp(qᵀk), divided by its sum over the keys (Katharopoulos et al. 2020, section 3.2).
+    """Another memory: φ(q)ᵀφ(k) instead of exp(qᵀk), divided by its sum over the keys (Katharopoulos et al. 2020, section 3.2).
 
-    With φ = `unit` and no division it is the delta rule without its reading: S ← S + k vᵀ.
+    With φ = `unit` and no division it is the delta rule without Sᵀk: S ← S + k vᵀ.
     """
     weights = (phi(query) @ phi(key).mT).masked_fill(~mask, 0.0)
     if divide:
@@ -123,7 +123,7 @@ class Reader(nn.Module):
 
 
 def reader(attend: Attend) -> Reader:
-    """A model that reads lookups with an attention."""
+    """Return a model that answers lookups with an attention."""
     return Reader(2 * KEYS + VALUES, VALUES, attend)
 
 

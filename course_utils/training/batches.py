@@ -1,4 +1,4 @@
-"""Batches of sentences of like length, counted in tokens, so that a step costs much the same and little is padding.
+"""Batches of sentences of similar length, counted in tokens, so that steps cost about the same and little is padding.
 
 Here: rows of ids made into batches, and their order in each epoch. Not here: texts and subwords (`data/`).
 """
@@ -15,12 +15,12 @@ from course_utils.data.subwords import BOS, EOS, PAD
 
 
 class Batch(NamedTuple):
-    """B sentence pairs: what the model reads, PAD behind the shorter rows, and the N ids it shall say, without padding."""
+    """B sentence pairs: what the model reads, PAD after the shorter rows, and the N ids it should say, without padding."""
 
     source: Tensor  # B S, each row ends in EOS
     given: Tensor  # B T, each row begins with BOS
-    wanted: Tensor  # N, of each row its ids and EOS
-    places: Tensor  # N, where these stand among the B·T positions
+    wanted: Tensor  # N, each row's ids and EOS
+    places: Tensor  # N, where these are among the B·T positions
 
     def to(self, device) -> "Batch":
         """Return the batch on a device."""
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
 
 
 def pad(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Return lists of ids as one tensor, PAD behind the shorter ones."""
+    """Return lists of ids as one tensor, PAD after the shorter ones."""
     padded = np.full((len(rows), max(map(len, rows))), PAD, dtype=np.int64)
     for place, row in zip(padded, rows, strict=True):
         place[: len(row)] = row
@@ -36,16 +36,16 @@ def pad(rows: Sequence[Sequence[int]]) -> Tensor:
 
 
 class Batches:
-    """The batches of each epoch: every pair once, pairs of like length together, at most `tokens` source or target ids.
+    """The batches of each epoch: every pair once, pairs of similar length together, at most `tokens` source or target ids.
 
     Args:
         sources, targets: rows of ids, without BOS and EOS.
         tokens: the most ids, padding included, of either side of a batch.
-        by: "tokens", or "sentences": then the same number of batches holds equally many pairs each, of any length.
-        seed: for the order; the order of an epoch depends on it and on the epoch's number alone.
+        by: "tokens", or "sentences": as many batches, but each of equally many pairs of any length.
+        seed: for the order of an epoch, which depends only on it and the epoch's number.
 
     Raises:
-        CourseError: when a pair is longer than a batch, or there is none.
+        CourseError: if a pair is longer than a batch, or there is none.
     """
 
     def __init__(self, sources: list[list[int]], targets: list[list[int]], tokens: int, seed: int, by: str = "tokens"):
@@ -60,9 +60,9 @@ class Batches:
         self.lengths = np.array(lengths) + 1  # with EOS
 
     def epoch(self, number: int) -> list[np.ndarray]:
-        """Return the epoch's batches in their order, each as places of pairs; `read` makes them tensors."""
+        """Return the epoch's batches in their order, each as indices of pairs; `read` turns them into tensors."""
         random = np.random.default_rng((self.seed, number))
-        order = random.permutation(len(self.lengths))  # who shares a batch changes from epoch to epoch
+        order = random.permutation(len(self.lengths))  # which pairs share a batch changes from epoch to epoch
         order = order[np.lexsort((self.lengths[order, 0], self.lengths[order, 1]))]
         batches, first, longest = [], 0, 0
         for place, length in enumerate(self.lengths[order].max(1)):
@@ -84,5 +84,5 @@ class Batches:
         return Batch(source, given, wanted[filled], filled)
 
     def target_tokens(self, places: np.ndarray) -> int:
-        """Return how many ids a model shall say in a batch: its N."""
+        """Return how many ids a model should say in a batch: its N."""
         return int(self.lengths[places, 1].sum())

@@ -1,4 +1,4 @@
-"""The checkpoint of a run: what of its state is saved, and how a resumed run takes it up.
+"""The checkpoint of a run: which state is saved, and how a resumed run restores it.
 
 Here: which tensors and numbers, and whether they belong to the run. Not here: the file (`run_folder.py`), and when (`loop.py`).
 """
@@ -21,7 +21,7 @@ from course_utils.training.settings import Settings, make_settings
 
 @dataclass
 class Progress:
-    """Where a run stands: kept in the checkpoint, beside the tensors."""
+    """How far a run has come: kept in the checkpoint, beside the tensors."""
 
     step: int = 0
     tokens: int = 0  # of the target, so far
@@ -34,14 +34,14 @@ class Progress:
 
 
 def identify(settings: Settings, batches: Batches) -> str:
-    """Return what tells a run's checkpoints from others': a checksum of its settings and of what it trains on."""
+    """Return what identifies a run's checkpoints: a checksum of its settings and of what it trains on."""
     settings = make_settings(settings.to_dict()).to_dict()  # as they are read back: an epoch is 1.0 epochs
     described = [settings, batches.sources, batches.targets]
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
 class Run(Protocol):
-    """What a checkpoint holds of a run, and what it needs to know of it: a `Trainer`."""
+    """What a checkpoint saves of a run and needs to know about it: a `Trainer`."""
 
     folder: RunFolder
     device: torch.device
@@ -55,7 +55,7 @@ class Run(Protocol):
 
 
 def save(trainer: Run) -> None:
-    """Write all that a resumed run needs; the other processes add their loss."""
+    """Write everything a resumed run needs; the other processes add their loss."""
     tensors = trainer.optimizer.state() | {"loss": devices.total(trainer.loss)}
     for prefix, weights in ("average", trainer.average), ("best", trainer.best):
         tensors |= {f"{prefix}.{name}": value for name, value in weights.items()}
@@ -65,7 +65,7 @@ def save(trainer: Run) -> None:
 
 
 def restore(trainer: Run) -> None:
-    """Take up the run where its checkpoint left it; without one yet, at the beginning."""
+    """Resume the run from its checkpoint; without one, from the beginning."""
     found = trainer.folder.load_checkpoint()
     if found is None:
         return

@@ -1,4 +1,4 @@
-"""What a run trains on: pairs for training and validation, and their subwords, by the settings' names.
+"""What a run trains on: pairs for training and validation, and their subwords, as the settings name them.
 
 Here: the choice. Not here: where pairs come from (`course_utils/data/`), and how they are batched (`batches.py`).
 """
@@ -26,7 +26,7 @@ class Corpus:
 
 
 def load_corpus(settings: Settings) -> Corpus:
-    """Return what the settings name. Raises `CourseError` for a pair or a world there is not, `DataError` for want of data."""
+    """Return what the settings name. Raises `CourseError` for an unknown pair or world, `DataError` if data is missing."""
     train, val = (load_pairs(settings, split) for split in ("train", "val"))
     texts = train.sources + train.targets
     if settings.data == "world":

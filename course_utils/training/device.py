@@ -18,9 +18,9 @@ from course_utils.base.errors import CourseError
 
 
 def choose_device(name: str = "auto") -> torch.device:
-    """Return the device named, or for "auto" a GPU where there is one and else the CPU.
+    """Return the device named, or for "auto" a GPU if there is one, else the CPU.
 
-    Under torchrun each process takes the GPU of its own number. Raises `CourseError` for a device that is not there.
+    Under torchrun each process uses the GPU with its own number. Raises `CourseError` if there is no such device.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -39,16 +39,16 @@ def choose_device(name: str = "auto") -> torch.device:
             )
         device = torch.device("cuda", index)
         torch.cuda.set_device(device)
-        # cuDNN's attention prepares itself anew whenever a batch has a new shape, and most have one: on an H100 a batch
-        # then took 0.98 s, and 0.14 s without it.
+        # cuDNN's attention sets itself up again whenever a batch has a new shape, and most do: on an H100 a batch
+        # took 0.98 s with it and 0.14 s without.
         torch.backends.cuda.enable_cudnn_sdp(False)
     return device
 
 
 def choose_precision(name: str, device: torch.device) -> torch.dtype:
-    """Return the type of number a model computes in: "fp32", "bf16", or for "auto" bf16 where it is faster.
+    """Return the type of number a model computes in: "fp32", "bf16", or for "auto" bf16 if it is faster.
 
-    Raises `CourseError` for another name.
+    Raises `CourseError` for any other name.
     """
     if name not in ("auto", "fp32", "bf16"):
         raise CourseError(f"precision must be auto, fp32 or bf16, not {name!r}")
@@ -62,12 +62,12 @@ def choose_precision(name: str, device: torch.device) -> torch.dtype:
 
 @functools.cache
 def cpu_is_fast_in_bf16() -> bool:
-    """Try whether this CPU multiplies matrices in bf16 at least half as fast again as in fp32.
+    """Measure whether this CPU multiplies matrices over 1.5 times as fast in bf16 as in fp32.
 
-    Tried, not looked up: names of CPU features differ between systems, and without them bf16 works, at a crawl.
+    Measured, not looked up: names of CPU features differ between systems, and without them bf16 works, but slowly.
     """
     best = {torch.float32: float("inf"), torch.bfloat16: float("inf")}
-    for _ in range(7):  # the fastest of several turns, because others may be at work on this machine
+    for _ in range(7):  # the fastest of several runs, because the machine may be busy
         for dtype in best:
             x = torch.ones(384, 384, dtype=dtype)
             start = time.perf_counter()
@@ -77,10 +77,10 @@ def cpu_is_fast_in_bf16() -> bool:
 
 
 def keep_freed_memory() -> None:
-    """Ask the C library to keep the memory that tensors free, instead of handing it back to the system.
+    """Ask the C library to keep the memory that tensors free, instead of returning it to the system.
 
-    Each training step frees its large tensors, and the next one needs as many. Memory that was handed back comes as new
-    pages, which Linux first fills with zeros: that took 7 % of the training time. Other C libraries are left alone.
+    Each training step frees its large tensors, and the next one needs as many. Memory that was returned comes back as new
+    pages, which Linux first fills with zeros: that took 7% of the training time. Other C libraries are left alone.
     """
     if platform.libc_ver()[0] == "glibc":
         library = ctypes.CDLL(None)
@@ -90,17 +90,17 @@ def keep_freed_memory() -> None:
 
 
 def rank() -> int:
-    """Return this process's number among those that share the run, also before it has joined them."""
+    """Return this process's number among those that share the run, even before it has joined them."""
     return dist.get_rank() if dist.is_initialized() else int(os.environ.get("RANK", 0))
 
 
 def process_count() -> int:
-    """Return how many processes share the run, also before this one has joined them."""
+    """Return how many processes share the run, even before this one has joined them."""
     return dist.get_world_size() if dist.is_initialized() else int(os.environ.get("WORLD_SIZE", 1))
 
 
 def agree(wishes: Sequence[bool], device: torch.device) -> list[bool]:
-    """Return of each wish whether any process that shares the run has it; all have to ask."""
+    """Return for each wish whether any process that shares the run has it; all must call this."""
     if not dist.is_initialized():
         return list(wishes)
     flags = torch.tensor(wishes, dtype=torch.float32, device=device)
@@ -109,7 +109,7 @@ def agree(wishes: Sequence[bool], device: torch.device) -> list[bool]:
 
 
 def total(x: torch.Tensor) -> torch.Tensor:
-    """Return the sum of a tensor over all processes; all have to ask."""
+    """Return the sum of a tensor over all processes; all must call this."""
     x = x.clone()
     if dist.is_initialized():
         dist.all_reduce(x)
@@ -117,7 +117,7 @@ def total(x: torch.Tensor) -> torch.Tensor:
 
 
 def in_first_process_only(work: Callable[[], None]) -> None:
-    """Let the first process do something; what goes wrong ends all, as none shall wait for one that is gone."""
+    """Have the first process do something; its error is raised in all, so that none waits for one that has ended."""
     wrong = [None]
     if rank() == 0:
         try:

@@ -1,6 +1,6 @@
 """The training loop, one for all models, devices and numbers of processes; it can be stopped and resumed at any step.
 
-Here: steps, validation, the end. Not here: batches, loss, optimizer, checkpoint, files, each in a file of its own.
+Here: steps, validation, the end. Not here: batches, loss, optimizer, checkpoint, files, each in its own file.
 
 Why a resumed run equals one that was never stopped: everything in a step follows from the settings, the step's number
 and the checkpoint. The order of batches comes from seed and epoch, and the random numbers of dropout from seed, step and rank.
@@ -36,7 +36,7 @@ from course_utils.training.settings import Settings
 from course_utils.translation.scores import bleu
 from course_utils.translation.translate import translate
 
-AVERAGED = 200  # weights at most are averaged in the end: every step would cost time and tell no more
+AVERAGED = 200  # at most: averaging the weights of every step would cost time and gain nothing
 
 
 class Objective(nn.Module):
@@ -72,21 +72,21 @@ def train(settings: Settings | None, run: str | os.PathLike, corpus: Corpus | No
     """Train a model as the settings say, and leave it in the run's folder.
 
     Args:
-        settings: what to train; None when resuming, as the folder knows.
+        settings: what to train; None when resuming, because the folder has them.
         run: the folder of the run.
         corpus: what to train on, if not what the settings name; a resumed run needs the same.
         device: "auto", "cpu", "cuda" or "cuda:N".
-        resume: go on from the folder's checkpoint.
+        resume: continue from the folder's checkpoint.
         checkpoint_seconds: the most seconds of work that a kill may cost.
-        show: whether to say how far it has come: with a bar in a terminal, elsewhere with a line for each epoch and validation.
+        show: whether to show progress: a bar in a terminal, elsewhere a line for each epoch and validation.
 
     Returns:
-        The trainer, which holds model, subwords and curves. A first Ctrl-C ends the run after the step at hand with a
+        The trainer, which holds model, subwords and curves. A first Ctrl-C ends the run after the current step with a
         checkpoint; then `trainer.progress.finished` is False.
 
     Raises:
-        RunError: when the folder can't be used, or the loss is not a finite number any more.
-        CourseError: for a setting or a device that does not fit, or data that can't be had.
+        RunError: if the folder can't be used, or the loss is no longer finite.
+        CourseError: for an invalid setting or device, or unavailable data.
     """
     on = devices.choose_device(device)
     devices.keep_freed_memory()
@@ -134,7 +134,7 @@ class Trainer:
             self.objective = nn.parallel.DistributedDataParallel(self.objective)
 
     def run(self, checkpoint_seconds: float, show: bool) -> None:
-        """Take all steps that are left, validating and saving in between; then save the model."""
+        """Take all remaining steps, validating and saving in between; then save the model."""
         progress, validate_steps = self.progress, max(1, round(self.settings.validate * self.steps_an_epoch))
         began = saved = time.monotonic()
         before = progress.seconds
@@ -151,7 +151,7 @@ class Trainer:
                 if show:
                     self.show_progress(bar, progress.seconds - before, validates)
                 stopped = due = False
-                # Several processes ask each other now and then.
+                # Several processes ask each other only now and then.
                 if devices.process_count() == 1 or progress.step % 16 == 0:
                     due = time.monotonic() - saved >= checkpoint_seconds
                     stopped, due = devices.agree([stop.is_set(), due], self.device)
@@ -169,7 +169,7 @@ class Trainer:
         group = self.group(progress.step)
         mine = group[devices.rank() :: devices.process_count()]
         tokens = sum(map(self.batches.target_tokens, group))
-        # One number of 32 bits, as the CPU's generator looks at no more of them.
+        # A number of 32 bits, because the CPU's generator uses no more.
         mixed = np.random.SeedSequence((settings.seed, progress.step, devices.rank())).generate_state(1)
         torch.manual_seed(int(mixed[0]))
         self.model.train()
@@ -221,7 +221,7 @@ class Trainer:
         (progress.finished,) = devices.agree([not patient], self.device)
 
     def show_progress(self, bar: tqdm, seconds: float, validated: bool) -> None:
-        """Move the bar; where there is none, print a line after each epoch and each validation."""
+        """Advance the bar or, if there is none, print a line after each epoch and each validation."""
         step = self.progress.step
         if not bar.disable:
             bar.update()
@@ -237,14 +237,14 @@ class Trainer:
             )
 
     def measured(self, row: dict | None) -> str:
-        """Say the loss since the last validation, for which a GPU has to wait, and the BLEU in a row of the curves."""
+        """Describe the loss since the last validation, reading which makes a GPU wait, and the BLEU in a row of the curves."""
         tokens = self.progress.loss_tokens
         loss = self.loss.item() / tokens * devices.process_count() if tokens else row["loss"]
         score = f", BLEU {row['val_bleu']:.1f}" if row else ""
         return f"loss {loss:.3f}{score}"
 
     def measure(self) -> tuple[float, float]:
-        """Return the validation set's loss a token, without smoothing, and the BLEU of greedy translations."""
+        """Return the validation set's loss per token, without smoothing, and the BLEU of greedy translations."""
         self.model.eval()
         val, batches = self.corpus.val, self.val_batches
         plain = Objective(self.model, smoothing=0.0)
@@ -255,9 +255,9 @@ class Trainer:
 
     @torch.no_grad()
     def finish(self) -> None:
-        """Give the model its final weights, in fp32, and save it: the best if it stopped for them, else the average, else the last."""
+        """Give the model its final weights, in fp32, and save it: the best if `stop_on` keeps them, else the average, else the last."""
         final = self.best or self.average or self.optimizer.masters
-        # Made anew, as what a model in bf16 computes once and keeps, such as its positions, is in bf16 too.
+        # A new model, because what a model in bf16 computes once, such as its positions, is in bf16 too.
         self.model = make_model(self.settings.kind, len(self.subwords), self.settings.model).to(self.device).eval()
         for name, parameter in self.model.named_parameters():
             parameter.copy_(final[name])
@@ -268,19 +268,19 @@ class Trainer:
 
 
 def make_batches(pairs: Pairs, subwords: Subwords, settings: Settings, seed: int) -> Batches:
-    """Return pairs in a run's subwords and batches."""
+    """Return pairs as batches, encoded in a run's subwords."""
     sources, targets = subwords.encode(pairs.sources), subwords.encode(pairs.targets)
     return Batches(sources, targets, settings.batch_tokens, seed, settings.batches)
 
 
 def exchange(objective: nn.Module, last: bool):
-    """Within it, backward adds gradients up; only for the last batch of a step do processes exchange them."""
+    """Return a context in which processes exchange gradients only for the last batch of a step, and add up the others."""
     return contextlib.nullcontext() if last or not dist.is_initialized() else objective.no_sync()
 
 
 @torch.no_grad()
 def add_to_average(average: dict, weights: dict, progress: Progress, steps: int, share: float) -> None:
-    """Take the weights into the average, if the run is in its last part (Vaswani et al. 2017, section 6.1)."""
+    """Add the weights to the average if the run is in its last part (Vaswani et al. 2017, section 6.1)."""
     first = steps * (1 - share)
     every = max(1, int((steps - first) / AVERAGED))
     if progress.step <= first or (steps - progress.step) % every:
@@ -292,7 +292,7 @@ def add_to_average(average: dict, weights: dict, progress: Progress, steps: int,
 
 
 def finite(loss: float, step: int, rate: float) -> float:
-    """Return a loss that is a number, or raise `RunError`."""
+    """Return a loss. Raises `RunError` if it is not finite."""
     if not math.isfinite(loss):
         raise RunError(
             f"the loss is not a finite number any more at step {step}: start anew with a lower rate than {rate}"
@@ -302,13 +302,13 @@ def finite(loss: float, step: int, rate: float) -> float:
 
 @contextlib.contextmanager
 def _stop_signal():
-    """Give an event that is set by the first Ctrl-C or SIGTERM, which then ends no step in its middle; a second one does.
+    """Yield an event that the first Ctrl-C or SIGTERM sets, without interrupting a step; a second one interrupts it.
 
     One of several processes hears a Ctrl-C twice: from the terminal, and from the process that started it.
     """
     stop, heard, echo = threading.Event(), 0.0, 1.0 if "RANK" in os.environ else 0.0  # seconds
     if threading.current_thread() is not threading.main_thread():
-        yield stop  # only the main thread hears signals
+        yield stop  # only the main thread receives signals
         return
 
     def hear(number, frame):

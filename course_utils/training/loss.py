@@ -1,4 +1,4 @@
-"""The loss that models are trained with: cross-entropy with smoothed labels, over a readout whose logits are never all there.
+"""The loss that models are trained with: cross-entropy with smoothed labels, over a readout whose logits are never all in memory.
 
 Here: `smoothed_loss`, and the `disagreement` of two passes. Not here: which tokens make a batch (`batches.py`), and how sums over several batches or
 processes become a mean (`loop.py`).
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 ROWS = 512  # of logits at a time: few enough to stay in a CPU's cache, enough for fast matrix products
-ROWS_ON_GPU = 16384  # so that a GPU gets few large products in place of many small ones
+ROWS_ON_GPU = 16384  # so that a GPU gets few large products instead of many small ones
 
 
 def smoothed_loss(features: Tensor, weight: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
@@ -33,7 +33,7 @@ def disagreement(features: Tensor, others: Tensor, weight: Tensor) -> Tensor:
 
 
 class _SmoothedLoss(torch.autograd.Function):
-    """Finds the gradients on the way forward, so that each block of logits is computed once and kept nowhere."""
+    """Computes the gradients in the forward pass, so that each block of logits is computed once and never kept."""
 
     @staticmethod
     def forward(ctx, features, weight, target, smoothing):

@@ -28,9 +28,9 @@ def schedule(name: str, step: int, steps: int, warmup: int) -> float:
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Return matrices K×M×N with the same singular vectors, and singular values near 1: 0.7 to 1.2, but for the tiniest.
+    """Return matrices K×M×N with the same singular vectors, and singular values near 1: 0.7 to 1.2, except for the tiniest.
 
-    Five steps of a Newton–Schulz iteration: each puts every singular value s through 3.4445 s - 4.775 s³ + 2.0315 s⁵,
+    Five steps of a Newton–Schulz iteration: each maps every singular value s to 3.4445 s - 4.775 s³ + 2.0315 s⁵,
     which grows the small ones fastest and needs only matrix products (Jordan et al. 2024, "Muon: An optimizer for hidden
     layers in neural networks").
     """
@@ -51,15 +51,15 @@ class Optimizer:
     fp32 masters, of which the model holds rounded copies. A model in fp32 or float64 is its own master.
 
     "muon" is for the matrices between embedding and readout: it steps along their momentum made `orthogonal`, so that no
-    few directions take all of the step. The step is scaled to the size that AdamW's have, so that one rate serves both
-    (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2); AdamW takes all other parameters. Of torch's own
-    Muon this differs in speed: matrices of a shape are multiplied together, and in the precision of the run.
+    few directions dominate the step. The step is scaled to the size of AdamW's, so that one rate serves both
+    (Liu et al. 2025, "Muon is Scalable for LLM Training", section 2.2); AdamW takes all other parameters. This Muon
+    is faster than torch's own: matrices of one shape are multiplied together, in the precision of the run.
 
-    "sgd" is torch's stochastic gradient descent with momentum 0.9, whose steps grow with the gradient: it needs a rate of its own.
+    "sgd" is torch's stochastic gradient descent with momentum 0.9, whose steps grow with the gradient: it needs its own rate.
 
     Args:
         model: whose parameters are trained; its `readout`, if it has one, is left to AdamW.
-        betas: AdamW's, which Muon uses, too.
+        betas: AdamW's, which takes some parameters even with "muon".
         weight_decay: for all parameters.
         clip: the largest norm of all gradients together.
         kind: "adamw", "muon" or "sgd".
@@ -118,7 +118,7 @@ class Optimizer:
             torch._foreach_copy_([*self.low.values()], [self.masters[name] for name in self.low])
 
     def state(self) -> dict[str, Tensor]:
-        """Return everything a resumed run needs, by name: masters, and what the optimizers know of them after their first step."""
+        """Return everything a resumed run needs, by name: masters and, after the first step, the optimizers' state."""
         tensors = {f"weight.{name}": master.detach() for name, master in self.masters.items()}
         tensors |= {f"momentum.{name}": momentum for name, momentum in self.momenta.items()}
         for name, master in self.masters.items():
@@ -128,12 +128,12 @@ class Optimizer:
 
     @torch.no_grad()
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Take what `state` returned back. Raises `KeyError` or `CourseError` when it came from another model."""
+        """Load what `state` returned. Raises `KeyError` or `CourseError` if it came from another model."""
         for name, master in self.masters.items():
             keys = ("weight", "momentum") if name in self.momenta else ("weight", *self.state_names)
             found = {key: tensors[f"{key}.{name}"].to(master.device) for key in keys}
             for value in (value for key, value in found.items() if key != "step"):
-                if value.shape != master.shape:  # copy_ would spread a smaller one
+                if value.shape != master.shape:  # copy_ would broadcast a smaller one
                     raise CourseError(f"{name} must be shaped {list(master.shape)}, not {list(value.shape)}")
             master.copy_(found.pop("weight"))
             if name in self.momenta:

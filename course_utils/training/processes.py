@@ -1,6 +1,6 @@
 """Several processes for one run, started by the command itself: torchrun's machinery without its command line.
 
-Here: how many, starting them, passing on what goes wrong in one. Not here: what they compute (`loop.py`), and how they
+Here: how many, starting them, passing on the error of one. Not here: what they compute (`loop.py`), and how they
 find each other (`device.py`, which reads what torchrun or this file has left in their environment).
 """
 
@@ -22,13 +22,13 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from course_utils.base.errors import CourseError
 from course_utils.training.run_folder import RunError
 
-STOPPED = 130  # the exit code of what Ctrl-C ends
+STOPPED = 130  # the exit code of a process that Ctrl-C ends
 
 
 def how_many(named: int | None, device: str, resumed: str | None = None) -> int:
-    """Return how many processes share a run: those named, else those that the resumed run had, else one for each GPU.
+    """Return how many processes share a run: the number named, else that of the resumed run, else one per GPU.
 
-    In a process that torchrun started it is one, as the others are there. Raises `CourseError` for several on one GPU.
+    In a process that torchrun started it is 1: the others have been started too. Raises `CourseError` for several on one GPU.
     """
     if "RANK" in os.environ:
         if named is not None:
@@ -45,15 +45,15 @@ def how_many(named: int | None, device: str, resumed: str | None = None) -> int:
 
 
 def run_in(number: int, work: Callable, *arguments) -> int:
-    """Call work(*arguments), all of it picklable, in so many processes of one run; return the exit code that the first returned.
+    """Call work(*arguments), all of it picklable, in this many processes of one run; return the exit code that the first returned.
 
-    Raises what the process raised that failed first, after the others have ended; `KeyboardInterrupt` when they were
-    stopped, of which they have to tell by the exit code 130.
+    Raises the error of the process that failed first, after the others have ended, or `KeyboardInterrupt` if they were
+    stopped, which they must tell by the exit code 130.
     """
     failures = multiprocessing.get_context("spawn").SimpleQueue()
     config = LaunchConfig(min_nodes=1, max_nodes=1, nproc_per_node=number, run_id=uuid.uuid4().hex, rdzv_backend="c10d",
                           rdzv_endpoint="localhost:0", local_addr="localhost", max_restarts=0)  # fmt: skip
-    logging.disable(logging.CRITICAL)  # the launcher says in 30 lines that one failed
+    logging.disable(logging.CRITICAL)  # the launcher takes 30 lines to say that one failed
     try:
         return elastic_launch(config, _as_one)(failures, number, work, *arguments)[0]
     except ChildFailedError as error:
@@ -78,5 +78,5 @@ def _as_one(failures, number: int, work: Callable, *arguments) -> int:
         failures.put(error)
         raise
     if code == STOPPED:
-        sys.exit(code)  # to return it would be to wait for a launcher that was stopped as well
+        sys.exit(code)  # returning it would wait for a launcher that was stopped as well
     return code

@@ -32,7 +32,7 @@ CURVES = ("step", "epoch", "tokens", "seconds", "rate", "loss", "val_loss", "val
 
 
 class RunError(CourseError):
-    """A run can't begin or go on: the message says in one sentence what was expected, what came, what to do."""
+    """A run can't begin or go on: the message says in one sentence what was expected, what arrived, what to do."""
 
 
 class RunFolder:
@@ -42,15 +42,15 @@ class RunFolder:
         self.path = Path(path)
 
     def create(self, settings: Settings, environment: dict) -> None:
-        """Make the folder. Raises `RunError` when it already holds a run or can't be written."""
+        """Make the folder. Raises `RunError` if it already holds a run or can't be written."""
         if os.path.exists(self.path / "settings.json"):
             raise RunError(f"{self.path} already holds a run: resume it with --resume, or name another folder")
         self.save("environment.json", (json.dumps(environment, indent=1) + "\n").encode())
-        # Last, so that a folder that holds it can be resumed.
+        # Last, so that a folder with this file can be resumed.
         self.save("settings.json", (json.dumps(settings.to_dict(), indent=1) + "\n").encode())
 
     def settings(self) -> Settings:
-        """Return the settings of the run in the folder. Raises `RunError` when there is none."""
+        """Return the settings of the run in the folder. Raises `RunError` if there is none."""
         try:
             return make_settings(json.loads((self.path / "settings.json").read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -70,14 +70,14 @@ class RunFolder:
             raise RunError(f"{self.path / 'environment.json'} can't be read ({error}): start the run anew") from None
 
     def save(self, name: str, content: bytes) -> None:
-        """Write a file as a whole or leave the old one. Raises `RunError` when it can't be written."""
+        """Write a file as a whole or leave the old one. Raises `RunError` if it can't be written."""
         with self.writing(name):
             self.path.mkdir(parents=True, exist_ok=True)
             write(self.path / name, content, durable=True)
 
     @contextlib.contextmanager
     def writing(self, name: str):
-        """Within it, what goes wrong with a file becomes a `RunError`."""
+        """Return a context in which an `OSError` becomes a `RunError`."""
         try:
             yield
         except OSError as error:
@@ -87,7 +87,7 @@ class RunFolder:
             ) from None
 
     def save_model(self, kind: str, model: nn.Module, subwords: Subwords, about: dict) -> None:
-        """Write the trained model, and the environment beside what there is to say about it. Raises `RunError`."""
+        """Write the trained model, with the environment added to `about`. Raises `RunError` if that fails."""
         with self.writing("model.safetensors"):
             save_model(self.path, kind, model, subwords, about | {"environment": self.environment()})
 
@@ -99,7 +99,7 @@ class RunFolder:
         self.save("checkpoint.safetensors", save(tensors, {"state": json.dumps(state)}))
 
     def load_checkpoint(self) -> tuple[dict[str, torch.Tensor], dict] | None:
-        """Return what `save_checkpoint` wrote, or None before the first one. Raises `RunError` when it is damaged."""
+        """Return what `save_checkpoint` wrote, or None before the first one. Raises `RunError` if it is damaged."""
         from safetensors import safe_open
 
         path = self.path / "checkpoint.safetensors"
@@ -108,7 +108,7 @@ class RunFolder:
         try:
             with safe_open(path, "pt") as file:
                 state = json.loads(file.metadata()["state"])
-                # Copies, as the library's tensors are the file itself, which the next checkpoint replaces.
+                # Copies, because the library's tensors are the file itself, which the next checkpoint replaces.
                 return {name: file.get_tensor(name).clone() for name in file.keys()}, dict(state)  # noqa: SIM118
         except Exception:  # the library raises its own, and JSON, keys and types may be wrong too
             raise RunError(
@@ -125,7 +125,7 @@ class RunFolder:
 
 
 def describe_environment(on: torch.device, precision: torch.dtype) -> dict:
-    """Say what a run's figures depend on besides its settings."""
+    """Return what a run's results depend on besides its settings."""
     gpu = torch.cuda.get_device_name(on) if on.type == "cuda" else None
     return {
         "command": " ".join(["course", *sys.argv[1:]]),

@@ -1,4 +1,4 @@
-"""What a run is told: the settings, their defaults, their checks, and the presets that name some.
+"""The settings of a run: their defaults, their checks, and the presets that name some.
 
 Here: `Settings` and how it is read from presets and the command line. Not here: what the settings do (`loop.py`).
 A preset is a short TOML file in `presets/`, named after the kind of model and what it is for.
@@ -22,8 +22,8 @@ BATCHES = ("tokens", "sentences")
 SCHEDULES = ("linear", "paper")
 KINDS = ("seq2seq", "attention", "transformer")
 DATA = ("world", "multi30k")
-TABLES = ("model", "world")  # the settings that have settings of their own
-PAIRS = 20_000  # of the generated world to train on, where its setting `pairs` does not say how many
+TABLES = ("model", "world")  # the settings with settings of their own
+PAIRS = 20_000  # of the generated world to train on, unless its setting `pairs` says otherwise
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Settings:
     vocabulary: int = 4000  # subwords of both languages together; the world's words are counted, not chosen
     model: dict = field(default_factory=dict)  # arguments of the model
     batch_tokens: int = 2048  # the most tokens on either side of a batch, padding included
-    batches: str = "tokens"  # of like length; or "sentences": as many batches, of equally many in random order
+    batches: str = "tokens"  # of similar length; or "sentences": as many batches, of equally many in random order
     accumulate: int = 1  # batches a process adds up before a step
     epochs: float = 1.0
-    optimizer: str = "adamw"  # or "muon": more is learned from each token, and a step takes somewhat longer; or "sgd"
+    optimizer: str = "adamw"  # or "muon": learns more from each token, but takes somewhat longer; or "sgd"
     rate: float = 2e-3  # the peak of the learning rate
     schedule: str = "linear"  # after the warm-up: "linear" down to 0, or the "paper"'s inverse square root
     warmup: float = 0.05  # share of all steps
@@ -49,8 +49,8 @@ class Settings:
     clip: float = 1.0  # the largest norm of the gradient
     smoothing: float = 0.1  # of the labels
     r_drop: float = 0.0  # how much two passes with different dropout must agree; 0 for one pass
-    average: float = 0.0  # the share of steps, the last ones, averaged into the model; stop_on goes before it
-    precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 where the device is faster in it
+    average: float = 0.0  # the share of steps, the last ones, averaged into the model; stop_on takes precedence
+    precision: str = "auto"  # "fp32", "bf16", or "auto": bf16 if the device is faster in it
     compile: bool = False  # the model's code by torch.compile: faster on a GPU, after a minute at the start
     validate: float = 1.0  # epochs between validations
     stop_on: str = "never"  # "loss" or "bleu": stop when it has not improved in `patience` validations
@@ -78,17 +78,17 @@ class Settings:
             raise CourseError(f"seed must be at least 0 and less than 2^32, not {self.seed}")
 
     def to_dict(self) -> dict:
-        """Return the settings as JSON can hold them."""
+        """Return the settings in a form that JSON can hold."""
         return dataclasses.asdict(self) | {"betas": list(self.betas)}
 
 
 def preset_names(kind: str) -> list[str]:
-    """Return the names of the presets there are for a kind of model."""
+    """Return the names of the presets for a kind of model."""
     return sorted(path.stem.removeprefix(f"{kind}-") for path in PRESETS.glob(f"{kind}-*.toml"))
 
 
 def load_preset(kind: str, name: str) -> dict:
-    """Return the settings of a preset, to be changed and given to `make_settings`. Raises `CourseError` for one that is not there."""
+    """Return the settings of a preset, to be changed and given to `make_settings`. Raises `CourseError` for an unknown name."""
     _check_is_one_of("kind", kind, KINDS)  # not a GPT
     if name not in (known := preset_names(kind)):
         meant = did_you_mean(name, known)
@@ -97,7 +97,7 @@ def load_preset(kind: str, name: str) -> dict:
 
 
 def make_settings(values: dict) -> Settings:
-    """Return checked settings from a dict as TOML or JSON give it. Raises `CourseError` for unknown names and wrong types."""
+    """Return checked settings from a dict as TOML or JSON gives it. Raises `CourseError` for unknown names and wrong types."""
     defaults = setting_defaults(values.get("kind", Settings.kind))
     read = {name: _read(name, value, defaults) for name, value in values.items()}
     for table in {*TABLES} & {*read}:
@@ -108,7 +108,7 @@ def make_settings(values: dict) -> Settings:
 def setting_defaults(kind: str) -> dict:
     """Return {name: default} of all settings for a kind of model, by names such as "rate", "model.width" and "world.order".
 
-    Raises `CourseError` for another kind.
+    Raises `CourseError` for an unknown kind.
     """
     from course_utils.models.serialization import model_options
 
@@ -150,7 +150,7 @@ def _read(name, value, defaults):
 
 
 def _unknown(name, defaults):
-    """Return what to raise for a name that no setting has: it says which is meant, and which there are."""
+    """Return what to raise for a name that no setting has: it says which is probably meant, and lists them."""
     table, _, last = name.rpartition(".")
     ends = {known.rpartition(".")[2]: known for known in reversed(defaults)}
     like = [last] if last in ends else difflib.get_close_matches(last, ends, 1)

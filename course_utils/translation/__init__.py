@@ -1,1 +1,1 @@
-"""Translating with a trained model: `search` for a translation, from texts to texts (`translate`), and how good it is (`scores`)."""
+"""Translating with a trained model: the `search`, from texts to texts (`translate`), and how good translations are (`scores`)."""

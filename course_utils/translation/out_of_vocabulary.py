@@ -1,9 +1,9 @@
-"""Warns of what a translator of English captions has hardly ever read: words, numbers, capitals, other scripts, several sentences, long
-or short ones, talk; and of words in its translation that it has made up.
+"""Warns of what a translation model for English captions has hardly ever read: words, numbers, capitals, other scripts, several sentences, long
+or short ones, talk; and of words that it has made up in its translation.
 
 Here: the sentences, the words of the captions, and the rule. `site/page/translator.js` follows the same rule in a browser, with these
-words and sentences; a test compares the two. Of Multi30k's 2,461 test captions, the Transformer translates the 1,020 that are warned of
-with a chrF of 48, and the others with 63.
+words and sentences; a test compares the two. Of Multi30k's 2,461 test captions, the Transformer translates the 1,020 with a warning
+with a chrF of 48, the others with 63.
 """
 
 import re
@@ -13,10 +13,10 @@ from functools import cache
 from course_utils.base.paths import PRETRAINED
 from course_utils.data.subwords import Subwords
 
-LEAST = 3  # times that a word was read, or it counts as hardly ever read
+LEAST = 3  # a word read less often counts as hardly ever read
 MANY = 23  # words: of the captions that the models have learned from, 99 of 100 have no more
 FEW = 4  # words: of the 29,000 captions, 3 have fewer
-NAMED = 5  # words in a warning; further ones are counted
+NAMED = 5  # the most words in a warning; the rest are counted
 SENTENCES = {
     "script": "The model knows English captions of photos and no other language, and has hardly ever read letters of other scripts.",
     "language": "The model knows English captions of photos and no other language, and has hardly ever read: {}. It may translate that badly.",
@@ -41,20 +41,20 @@ TALK = {  # what captions hardly ever do
     "person": re.compile(r"\b(?:I|me|my|you|your|we)\b", re.IGNORECASE),
     "question": re.compile(r"\?"),
 }
-STRAIGHT = str.maketrans("‘’“”", "''\"\"")  # quotation marks and apostrophes as captions have them
-# The end of a sentence before another one, and not of what is short for something, as in "U.S. flag" or "St. Bernard".
+STRAIGHT = str.maketrans("‘’“”", "''\"\"")  # quotation marks and apostrophes as in captions
+# The end of a sentence before another one, but not of an abbreviation, as in "U.S. flag" or "St. Bernard".
 ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.?!][\"']*\s+\w")
 
 
 @cache
 def caption_words() -> frozenset[str]:
-    """Return the words, numbers and signs that English captions hold `LEAST` times or more; words in small letters or in capitals."""
+    """Return the words, numbers and signs that occur `LEAST` times or more in English captions; words in lower case or in capitals."""
     return _listed("caption_words.txt")
 
 
 @cache
 def target_words(language: str) -> frozenset[str]:
-    """Return all words of the captions in another language, "de" or "fr", in small letters."""
+    """Return all words of the captions in another language, "de" or "fr", in lower case."""
     return _listed(f"caption_words_{language}.txt")
 
 
@@ -67,7 +67,7 @@ def warnings_of(text: str, translation: str = "", language: str = "de") -> list[
 
     Args:
         text: in English.
-        translation: what the model has written, if it has.
+        translation: what the model has written, if anything.
         language: of the translation, "de" or "fr".
     """
     text = straight(text)
@@ -102,7 +102,7 @@ def warnings_of(text: str, translation: str = "", language: str = "de") -> list[
 
 
 def _made_up(text, translation, language):
-    """Return the words of a translation that no caption in its language holds, and that were not taken over from the text."""
+    """Return the words of a translation that are in no caption in its language and were not copied from the text."""
     known = set(LETTERS.findall(text.lower()))
     return [
         word
@@ -117,7 +117,7 @@ def straight(text: str) -> str:
 
 
 def small_start(text: str, subwords: Subwords) -> str:
-    """Return the text with a small first letter if it then has fewer subwords: captions that begin with “Outside” are rare.
+    """Return the text with its first letter in lower case if it then has fewer subwords: captions that begin with “Outside” are rare.
 
     Of Multi30k's 2,461 test captions, 180 change; chrF of transformer-en-de rises from 48.3 to 50.8 for them.
     """
@@ -127,7 +127,7 @@ def small_start(text: str, subwords: Subwords) -> str:
 
 
 def in_small_letters(text: str) -> str:
-    """Return the text in small letters if its capitals are warned of, and as it is if not; its first letter stays."""
+    """Return the text in lower case, except for its first letter, if there is a warning about its capitals, else unchanged."""
     if not _loud(_words(text)):
         return text
     small = WORD.sub(lambda word: word[0] if _has_only_capitals(word[0]) else word[0].lower(), text)
@@ -144,7 +144,7 @@ def _is_sign(sign):
 
 
 def _loud(words):
-    """Return the words that captions hold, but not with these capitals."""
+    """Return the words that are in captions, but not with these capitals."""
     is_title = 2 * sum(word[0].isupper() for word in words[1:]) > len(words) > 2
     return [
         word
@@ -155,7 +155,7 @@ def _loud(words):
 
 
 def _is_read(word):
-    """Return whether captions hold a word, as it is or in small letters."""
+    """Return whether a word is in captions, as it is or in lower case."""
     return all(part in caption_words() or part.lower() in caption_words() for part in word.split("'"))
 
 
@@ -168,7 +168,7 @@ def _has_only_capitals(word):
 
 
 def _list(words):
-    """Name each word once, and count those beyond NAMED."""
+    """List each word once, and count those beyond NAMED."""
     different = list(dict.fromkeys(words))
     more = len(different) - NAMED
     return ", ".join(different[:NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -20,7 +20,7 @@ class Score(NamedTuple):
 def bleu(translations: list[str], references: list[str]) -> Score:
     """Return corpus BLEU (Papineni et al. 2002) as sacrebleu computes it: cased, 13a tokens, one reference.
 
-    Raises `CourseError` for what is no list of texts, or where the two lists do not belong together.
+    Raises `CourseError` unless both are lists of texts, of the same length and not empty.
     """
     _check(translations, references)
     from sacrebleu.metrics import BLEU
@@ -52,7 +52,7 @@ def _check(translations, references):
 def exact_shares(translations: list[str], references: list[str]) -> tuple[float, float]:
     """Return the share of sentences that equal their reference, and of words that equal the reference's at their place.
 
-    A word too many counts as wrong, as one that is missing does.
+    An extra word counts as wrong, like a missing one.
     """
     pairs = [(output.split(), wanted.split()) for output, wanted in zip(translations, references, strict=True)]
     right = sum(a == b for output, wanted in pairs for a, b in zip(output, wanted, strict=False))
@@ -61,10 +61,10 @@ def exact_shares(translations: list[str], references: list[str]) -> tuple[float,
 
 
 def share_in_order(translations: list[str], references: list[str]) -> float:
-    """Return the share of words that are right and in the right order, wherever they stand: of the longest common subsequence.
+    """Return the share of words that are right and in the right order, wherever they are: those of the longest common subsequence.
 
-    A word too many counts as wrong, as one that is missing does. One missing word does not make those after it wrong, as it does in
-    `exact_shares`.
+    An extra word counts as wrong, like a missing one. Unlike in `exact_shares`, a missing word does not make those after it
+    wrong.
     """
     pairs = [(output.split(), wanted.split()) for output, wanted in zip(translations, references, strict=True)]
     words = sum(max(len(output), len(wanted)) for output, wanted in pairs)
@@ -72,8 +72,8 @@ def share_in_order(translations: list[str], references: list[str]) -> float:
 
 
 def common_words(one: list[str], other: list[str]) -> list[tuple[int, int]]:
-    """Return the longest list of words that both have in this order, perhaps with others between them, as pairs of their places."""
-    longest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]  # how long it is from two places on
+    """Return the longest common subsequence of two lists of words, as pairs of places."""
+    longest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]  # its length from two places on
     for i in reversed(range(len(one))):
         for j in reversed(range(len(other))):
             same = one[i] == other[j]
@@ -91,11 +91,11 @@ def common_words(one: list[str], other: list[str]) -> list[tuple[int, int]]:
 
 
 def alignment_error_rate(weights: list[np.ndarray], links: list[list[tuple[int, int]]]) -> float:
-    """Return how far attention is from the links that are known, over all sentences: 0 where it agrees, at most 1.
+    """Return how far attention is from the known links, over all sentences: 0 if they agree, at most 1.
 
     weights: of each sentence, T×S; links: of each, pairs (source word, target word). Each target word counts as linked to
     the source word with the most weight: A. AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) (Och & Ney 2003), where the sure
-    links S and the possible links P are both the known ones. Raises `CourseError` where there is nothing to compare.
+    links S and the possible links P are both the known ones. Raises `CourseError` if there is nothing to compare.
     """
     right = found = known = 0
     for matrix, gold in zip(weights, links, strict=True):

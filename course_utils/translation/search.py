@@ -1,8 +1,8 @@
 """Decoding: from a model's next-token probabilities to translations, greedily or by beam search. No model lives here.
 
 A model offers `start(source) → memory, state` and `step(tokens, memory, state) → logits, state, weights`. `memory`
-depends on the source alone, its tensors begin with B; `state` differs between hypotheses, its tensors begin with B×K.
-Both are trees: dicts, lists and tuples of tensors. `step` may write into the state that it is given, which is used up.
+depends only on the source, and its tensors begin with B; `state` depends on the hypothesis, and its tensors begin with B×K.
+Both are trees: dicts, lists and tuples of tensors. `step` may overwrite the state that it is given.
 Source rows hold tokens, EOS, and PAD up to the common length.
 
 Shape letters: B batch (sentences), K hypotheses of a sentence, T target length, S source length, V vocabulary.
@@ -27,7 +27,7 @@ class Translation(NamedTuple):
     tokens: list[int]  # without EOS
     log_probability: float  # natural logarithm, of the tokens and EOS
     score: float  # the log probability over the length penalty; from greedy search: the log probability
-    weights: Tensor | None = None  # T×S, what each token attended to; None when not asked for or without attention
+    weights: Tensor | None = None  # T×S, what each token attended to; None if not asked for or without attention
     hypotheses: tuple = ()  # from beam search: the best translations that ended, this one first
 
 
@@ -39,8 +39,8 @@ def length_penalty(length: int | Tensor, alpha: float) -> float | Tensor:
 def greedy(model, source, longest=None, weights=False) -> list[Translation]:
     """Translate source B×S by the most probable token at each step, until EOS.
 
-    `longest` is the most tokens of a translation, after which EOS is forced; None allows twice the source and 10
-    more. `weights` asks for the attention's weights. Raises `CourseError` for a row without any token.
+    `longest` is the most tokens of a translation, after which EOS is forced; None allows 10 more than twice the
+    source. `weights` asks for the attention's weights. Raises `CourseError` for a row without any token.
     """
     limits = _limits(model, source, longest)  # B
     if not len(source):
@@ -52,9 +52,9 @@ def greedy(model, source, longest=None, weights=False) -> list[Translation]:
 
 
 def _most_probable(model, source, limits, weights):
-    """Greedy search: tokens B×T, the log probability of each B×T, weights B×T×S or B times None."""
+    """Search greedily: tokens B×T, the log probability of each B×T, weights B×T×S or B times None."""
     memory, state = model.start(source)
-    rows = torch.arange(len(source), device=source.device)  # the sentence that each row of the batch stands for
+    rows = torch.arange(len(source), device=source.device)  # the sentence that each row of the batch belongs to
     chosen, ended = torch.full_like(rows, BOS), torch.zeros_like(rows, dtype=torch.bool)
     steps = []
 
@@ -64,14 +64,14 @@ def _most_probable(model, source, limits, weights):
     for length in range(int(limits.max()) + 1):
         logits, state, attended = model.step(chosen[:, None], memory, state)
         token_log_p = _log_softmax(logits[:, 0])  # B V
-        log_p, chosen = token_log_p[:, EOS:].max(-1)  # PAD and BOS, the ids below EOS, are never written
+        log_p, chosen = token_log_p[:, EOS:].max(-1)  # PAD and BOS, the ids below EOS, are never chosen
         cut = limits == length
         chosen = (chosen + EOS).masked_fill_(cut, EOS)
         log_p = torch.where(cut, token_log_p[:, EOS], log_p).masked_fill_(ended, 0.0)
         attended = of_all(attended[:, 0], 0.0) if weights and attended is not None else None
         steps.append((of_all(chosen, EOS), of_all(log_p, 0.0), attended))
         ended = ended | (chosen == EOS)
-        if length % 4 == 3:  # not each time, as a GPU has to wait for the answer
+        if length % 4 == 3:  # not every time, because it makes a GPU wait
             open_rows = (~ended).nonzero()[:, 0]
             if not len(open_rows):
                 break
@@ -87,14 +87,14 @@ def beam_search(model, source, width=5, alpha=0.6, longest=None, weights=False, 
     """Translate source B×S, keeping the `width` most probable beginnings at each step.
 
     A hypothesis that ends is set aside with its score, log p(Y) / lp(Y). The search for a sentence is over when no
-    open hypothesis can still win: as no log probability is above 0, the score of an open one will never be above its
-    present log probability over the penalty of the longest translation.
+    open hypothesis can still win: because no log probability is above 0, the score of an open one will never exceed its
+    current log probability over the penalty of the longest translation.
 
     Args:
-        width: 1 is greedy search; as many as there are translations within `longest` is an exhaustive one.
+        width: 1 is greedy search; the number of translations within `longest` is an exhaustive search.
         alpha: 0 ranks by probability alone, more favours longer translations (0.6: Vaswani et al. 2017, section 6.1).
         longest, weights: as in `greedy`.
-        hypotheses: how many of the best `Translation.hypotheses` shall hold.
+        hypotheses: how many of the best `Translation.hypotheses` should hold.
 
     Raises:
         CourseError: for `width` or `hypotheses` below 1, negative `alpha` or `longest`, a row without any token.
@@ -118,15 +118,15 @@ def beam_search(model, source, width=5, alpha=0.6, longest=None, weights=False, 
 
 
 def _search(model, source, limits, width, alpha, weights, hypotheses) -> list[list[tuple]]:
-    """Beam search: of each sentence the hypotheses that ended, as tokens, log probability, score and weights."""
+    """Return each sentence's ended hypotheses by beam search, as tokens, log probability, score and weights."""
     ended = [[] for _ in source]
     memory, state = model.start(source)
-    rows = torch.arange(len(source), device=source.device)  # the sentence that each row of the batch stands for
+    rows = torch.arange(len(source), device=source.device)  # the sentence that each row of the batch belongs to
     tokens = source.new_full((len(source), 1, 1), BOS)  # B K T
     attention = None  # B K T S
     log_p = torch.zeros(len(source), 1, device=source.device)  # B K; -inf where a hypothesis has ended
     best = log_p.new_full((len(source), hypotheses), -torch.inf)  # the best scores of those that ended
-    for length in range(1, int(limits.max()) + 2):  # with the token now written, EOS included
+    for length in range(1, int(limits.max()) + 2):  # including the token chosen now, even EOS
         logits, state, attended = model.step(tokens[:, :, -1], memory, state)
         if weights and attended is not None:
             attention = attended[:, :, None] if attention is None else torch.cat([attention, attended[:, :, None]], 2)
@@ -155,10 +155,10 @@ def _search(model, source, limits, width, alpha, weights, hypotheses) -> list[li
 
 def _continuations(log_p: Tensor, logits: Tensor, must_end: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return the `width` most probable continuations in each sentence: log probabilities, parents and tokens, each B×K."""
-    token_log_p = _log_softmax(logits)[..., EOS:]  # B K V; PAD and BOS, the ids below EOS, are never written
+    token_log_p = _log_softmax(logits)[..., EOS:]  # B K V; PAD and BOS, the ids below EOS, are never chosen
     if must_end.any():
         token_log_p[..., 1:].masked_fill_(must_end[:, None, None], -torch.inf)
-    each = min(width, token_log_p.shape[-1])  # no hypothesis has more than this among the best of all
+    each = min(width, token_log_p.shape[-1])  # no hypothesis has more than this among the overall best
     token_log_p, tokens = token_log_p.topk(each)
     log_p = (log_p[..., None] + token_log_p).flatten(1)  # B K·each
     log_p, places = log_p.topk(min(width, log_p.shape[1]))
@@ -168,8 +168,8 @@ def _continuations(log_p: Tensor, logits: Tensor, must_end: Tensor, width: int) 
 def translate_all(model, rows, width=5, alpha=0.6, longest=None, weights=False, batch=128) -> list[Translation]:
     """Translate many sentences, each a list of source ids without EOS, in batches of similar length; the order is kept.
 
-    `width` 1 is greedy search; the other options are those of `beam_search`. An empty sentence has the empty translation.
-    Raises `CourseError` for rows that are no lists of ids.
+    `width` 1 is greedy search; the other options are those of `beam_search`. An empty sentence has an empty translation.
+    Raises `CourseError` for rows that are not lists of ids.
     """
     for row in rows:
         if not isinstance(row, list | tuple):
@@ -198,7 +198,7 @@ def select(tree, rows: Tensor):
 
 
 def follow(tree, parents: Tensor):
-    """Return the tree whose tensors B×K×... hold at each hypothesis what its parent held: parents B×K'."""
+    """Return the tree whose tensors B×K×... hold for each hypothesis what its parent had: parents B×K'."""
     B, K = parents.shape
 
     def of_parents(tensor: Tensor) -> Tensor:
@@ -209,7 +209,7 @@ def follow(tree, parents: Tensor):
 
 
 def _without_done(tree: tuple, open_rows: Tensor, size: int) -> tuple:
-    """Return the tree's open rows, once the others of `size` are so many that copying costs less than going on with all."""
+    """Return the tree's open rows, once so many of the `size` rows are done that copying costs less than keeping them."""
     return select(tree, open_rows) if len(open_rows) <= 0.75 * size else tree
 
 
@@ -218,14 +218,14 @@ def _log_softmax(logits: Tensor) -> Tensor:
 
 
 def _limits(model, source: Tensor, longest: int | None) -> Tensor:
-    """Return the most tokens of each translation, B: a sentence's own matter, whatever it is batched with."""
+    """Return the most tokens of each translation, B, which does not depend on the rest of the batch."""
     lengths = (source != PAD).sum(1)
     if len(source) and not lengths.min():
         raise CourseError(f"row {int(lengths.argmin())} of the source holds only padding: end each sentence with EOS")
     if longest is not None and longest < 0:
         raise CourseError(f"longest must be at least 0, not {longest}")
     limits = 2 * lengths + 10 if longest is None else torch.full_like(lengths, longest)
-    most = getattr(model, "longest_target", None)  # of a Transformer, which has so many positions
+    most = getattr(model, "longest_target", None)  # of a Transformer, which has only so many positions
     return limits if most is None else limits.clamp(max=most)
 
 
@@ -242,7 +242,7 @@ def _translation(tokens: Tensor, log_probability: float, score: float, weights: 
 
 @contextmanager
 def _evaluating(model):
-    """Without dropout and gradients inside; every module is given back in the mode that it had."""
+    """Return a context without dropout and gradients; afterwards every module is in its former mode."""
     training = [module for module in model.modules() if module.training]
     model.eval()
     try:

@@ -24,7 +24,7 @@ def translate(model: nn.Module, subwords: Subwords, texts: list[str], width: int
 
 
 class Alignment(NamedTuple):
-    """A translation beside its source, words by spaces, and how much each target word attended to each source word."""
+    """A translation and its source, in words separated by spaces, and how much each target word attended to each source word."""
 
     source: list[str]
     target: list[str]
@@ -34,7 +34,7 @@ class Alignment(NamedTuple):
 def align(model: nn.Module, subwords: Subwords, text: str, width: int = 5, alpha: float = 1.2) -> Alignment:
     """Translate one text and return what attended to what.
 
-    A word of several subwords attends as the mean of its subwords, and is attended to as their sum.
+    A word of several subwords attends with the mean of their weights and is attended to with the sum.
     """
     text = _tidy(text)
     (row,) = subwords.encode([text])
@@ -44,7 +44,7 @@ def align(model: nn.Module, subwords: Subwords, text: str, width: int = 5, alpha
 
 @torch.inference_mode()
 def align_pairs(model: nn.Module, subwords: Subwords, sources: list[str], targets: list[str]) -> list[Alignment]:
-    """Return what attends to what while the model reads translations that are given (teacher forcing), as `align` does."""
+    """Return what attends to what, as `align` does, while the model reads given translations (teacher forcing)."""
     device, training = next(model.parameters()).device, model.training
     texts = [[_tidy(text) for text in side] for side in (sources, targets)]
     pairs = [list(zip(side, subwords.encode(side), strict=True)) for side in texts]  # of text and ids
@@ -67,7 +67,7 @@ def _tidy(text: str) -> str:
 
 
 def _by_words(subwords: Subwords, source: tuple, target: tuple, weights: Tensor | None) -> Alignment:
-    """Make weights T×S of subwords, with EOS and padding behind them, weights of words; a side is its text and ids."""
+    """Turn weights T×S of subwords, followed by EOS and padding, into weights of words; a side is its text and ids."""
     words = [[word for word in text.split(" ") if word] for text, _ in (source, target)]
     if weights is None or not all(words):
         return Alignment(*words, None)
