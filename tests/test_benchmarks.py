@@ -103,11 +103,11 @@ def test_translating_on_a_gpu_is_measured_on_a_cpu_too(programs, capsys):
     assert ratios == ["1.0x"] * 4
 
 
-def test_the_list_of_faults_still_fits_most_of_the_code():
+def test_the_list_of_faults_still_fits_the_code():
     listed = tomllib.loads((ROOT / "benchmarks" / "faults.toml").read_text(encoding="utf-8"))["fault"]
     assert len({fault["name"] for fault in listed}) == len(listed) >= 60
     assert all(set(fault) == {"name", "origin", "package", "what", "test", "edit"} for fault in listed)
     edits = [edit for fault in listed for edit in fault["edit"]]
-    there = [(ROOT / edit["file"]).read_text(encoding="utf-8").count(edit["old"]) == 1 for edit in edits]
-    assert sum(there) > 0.8 * len(there), "too many faults no longer fit: replace them in benchmarks/faults.toml"
+    gone = [edit for edit in edits if (ROOT / edit["file"]).read_text(encoding="utf-8").count(edit["old"]) != 1]
+    assert len(gone) < 4, f"these no longer fit: replace them in benchmarks/faults.toml\n{gone}"
     assert all(edit["old"] != edit["new"] for edit in edits)

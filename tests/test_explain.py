@@ -210,6 +210,14 @@ def test_arguments_mixed_up_are_told_even_for_few_inputs():
     assert "with values instead of uniform. " in relation("08.hard_attention", compared_with_values)
 
 
+def test_a_forgotten_division_is_no_addition():
+    """To a softmax, scores without the division are the same as scores plus a number."""
+    task = TASKS["09.self_attention"]
+    cases = task.make_cases(0)
+    told = explain.explain(Expected(task, cases), run(task.wrong("unscaled"), cases))
+    assert "without dividing the products of queries and keys. " in told
+
+
 def test_a_step_that_is_rounded_explains_nothing():
     """By chance, the rounded running sum keeps the same ids on every ordinary input."""
 

@@ -365,7 +365,7 @@ def predict(prediction_id=None, guess=None, *more, **unknown):
 
 
 def reveal(prediction_id=None, value=None, *more, **unknown):
-    """Show what came, how far off the guess was that was given to `predict` in this notebook, and why it comes out so.
+    """Show the result, how far off your guess for `predict` in this notebook was, and why the result is what it is.
 
     Args:
         prediction_id: such as "02.cold".
@@ -391,13 +391,13 @@ def _prediction(prediction_id, use, given, unknown):
 
 
 def progress(lesson=None, *more, all=False, save=None, load=None, **unknown):
-    """Show how far you are in the lessons that you have begun, and what comes next.
+    """Show how far you are in the lessons that you have begun and what comes next.
 
     Args:
-        lesson: such as "03", to show it alone.
-        all: True shows every lesson, also those that you have not begun.
-        save: a file, such as "progress.json", that your progress is written to, so that you can go on elsewhere.
-        load: such a file; of what it holds and what is kept here, the better counts.
+        lesson: such as "03", to show only this lesson.
+        all: True shows every lesson, including those that you have not begun.
+        save: a file, such as "progress.json", to which your progress is written, so that you can continue elsewhere.
+        load: such a file; for each task, the better of its result and the one stored here counts.
     """
     files = [file for file in (save, load) if file is not None]
     if more or unknown or type(all) is not bool or any(not file or not isinstance(file, (str, Path)) for file in files):
