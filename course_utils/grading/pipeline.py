@@ -1,11 +1,11 @@
-"""Grades a class, from the folder of what was handed in to gradebooks and pages of feedback: `grade_class`.
+"""Grades a class, from a folder of submissions to gradebooks and pages of feedback: `grade_class`.
 
-    what_to_grade    the settings, the roster, the files, the locks: whatever is wrong with them is said before anything runs
-    which_lessons    those that count: named, or kept in the journal, or handed in by the class
-    fill_journal     each file that the journal does not hold yet is graded and kept
+    what_to_grade    the settings, the roster, the files, the locks: anything wrong with them is reported before anything runs
+    which_lessons    those that count: named, in the journal, or handed in by the class
+    fill_journal     grades and keeps each file that is not in the journal yet
     write_results    points, gradebooks, feedback and the class's page, from the journal alone
 
-Nothing is printed here and nothing read from a command line: `commands/grade.py` does both.
+Nothing here prints or reads a command line: `commands/grade.py` does both.
 """
 
 import secrets
@@ -36,7 +36,7 @@ from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.journal import Journal, cannot_write
 from course_utils.grading.storage.record import Person
 
-LEAST_SEED = 2**96  # a smaller number can be found by trying: whoever has it knows the inputs
+LEAST_SEED = 2**96  # a smaller one can be found by trial, and whoever has it knows the inputs
 UNSAFE = (
     "Unsafe: learners' code ran without locks. It could do whatever you may: read and change files, results and other "
     "submissions, use the network. Points can be forged."
@@ -45,7 +45,7 @@ UNSAFE = (
 
 @dataclass(frozen=True)
 class GradingJob:
-    """What is graded, and with what."""
+    """What is graded, and how."""
 
     submissions: Path
     out: Path
@@ -56,9 +56,9 @@ class GradingJob:
     layers: policy.Layers
     scheduler: str | None  # of a dask cluster; None grades on this machine
     unsafe: bool  # whether a machine without locks may grade
-    beside: tuple[Path, ...]  # files of the instructor's that may lie among the submissions
+    beside: tuple[Path, ...]  # the instructor's files, which may be among the submissions
     found: list[Found]  # each student's files, and students without any
-    why_lessons: str = ""  # what is to be said of them, where nobody has named them and several were handed in
+    why_lessons: str = ""  # a note on them, if several were handed in and none was named
 
     @property
     def counted(self) -> list:
@@ -67,7 +67,7 @@ class GradingJob:
 
     @property
     def without_locks(self) -> bool:
-        """Whether learners' code may run without locks. On a cluster each worker looks for itself what it has."""
+        """Whether learners' code may run without locks. On a cluster, each worker checks its own locks."""
         return self.unsafe and not self.layers.safe
 
     @property
@@ -79,14 +79,14 @@ class GradingJob:
 
 @dataclass(frozen=True)
 class GradingSummary:
-    """What came of grading a class."""
+    """The outcome of grading a class."""
 
     files: int  # submissions, missing ones included
-    new: int  # of these graded now, not taken from the journal
+    new: int  # of these, graded now rather than taken from the journal
     lessons: list[str]  # that count
     handed_in: int  # files
-    problems: int  # of these that could not be graded
-    strangers: int  # who handed in and are not on the roster that there is
+    problems: int  # of these, files that could not be graded
+    strangers: int  # students who handed in but are not on the roster, if there is one
 
 
 def grade_class(
@@ -106,26 +106,26 @@ def grade_class(
     step: Callable[[], None] = lambda: None,
     graded: Callable[[int, int], None] = lambda files, new: None,
 ) -> GradingSummary:
-    """Grade what was handed in and write the results; what an earlier, interrupted call has graded is not graded again.
+    """Grade the submissions and write the results; what an earlier, interrupted call has graded is not graded again.
 
     Args:
         submissions: notebooks, or a folder for each student.
-        out: the folder of results, made or gone on with.
+        out: the folder of results, created or continued.
         lessons: such as ["03"]; None for the journal's, or else those that many students have handed in.
         roster: a CSV file with the class.
         settings: a TOML file with points, tasks left out, the late rule, limits.
         overrides: a CSV file with what is set by hand: points, extensions, comments.
         title: the name of the assignment in gradebooks; "" for the lessons' own.
         seed: of the inputs that answers are tried on, a secret of 128 bits; None takes the journal's, or draws one.
-        workers: notebooks graded at once; None for as many as there are cores.
-        scheduler: the address of a dask cluster that grades.
-        unsafe: grade also where learners' code cannot be locked in.
-        begin: is called once with what is to be graded, before anything runs.
-        step: is called after each file.
-        graded: is called before the results are written, with the number of files and how many of them were graded now.
+        workers: notebooks graded at once; None for one per core.
+        scheduler: the address of a dask cluster to grade on.
+        unsafe: grade even if learners' code cannot be locked in.
+        begin: called once with what is to be graded, before anything runs.
+        step: called after each file.
+        graded: called before the results are written, with the number of files and how many of them were graded now.
 
     Raises:
-        CourseError: in one sentence, for whatever is wrong with the arguments, the files or the machine.
+        CourseError: one sentence on what is wrong with the arguments, the files or the machine.
     """
     if workers is not None and workers < 1:
         raise CourseError(f"--workers must be 1 or more, not {workers}.")
@@ -138,7 +138,7 @@ def grade_class(
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
         must_have_effect(what.overrides, what.counted, what.settings)
-        try_all()  # an instructor's own mistakes: one that is of no use is told before hours of grading
+        try_all()  # an instructor's own mistakes: a useless one is reported before hours of grading
         begin(what)
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))
@@ -167,7 +167,7 @@ def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe
 
 
 def which_lessons(what: GradingJob, journal: Journal) -> GradingJob:
-    """Return the class with the lessons that count: those named, else the journal's, else those that many students handed in."""
+    """Return the job with the lessons that count: those named, else the journal's, else those that many students handed in."""
     if what.lessons:
         return what
     lessons = [lesson for lesson in journal.header.get("lessons", []) if lesson in catalogue.by_lesson()]
@@ -185,7 +185,7 @@ def which_lessons(what: GradingJob, journal: Journal) -> GradingJob:
 
 
 def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
-    """Grade what the journal does not hold yet; return the keys of all, in order of students and files."""
+    """Grade what is not in the journal yet; return all keys, in order of students and files."""
     limits, options_seed, keys = Limits.from_settings(what.settings.limits), what.settings.options_seed, []
     hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
     plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, options_seed)
@@ -207,7 +207,7 @@ def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, st
 
 
 def _grading(what, workers):
-    """Return what does the work: processes here, or a cluster's workers."""
+    """Return the function that grades, with processes here or a cluster's workers."""
     if what.scheduler:
         from course_utils.grading.judging import cluster  # dask is an extra
 
@@ -216,7 +216,7 @@ def _grading(what, workers):
 
 
 def write_results(journal: Journal, keys: list[str], what: GradingJob, title: str) -> Counter:
-    """Write all that is in the results' folder; return how many files there are, how many could not be graded, how many strangers came."""
+    """Write all results; return how many files were handed in, how many of them could not be graded, and how many students are strangers."""
     title = title or _title(what.lessons)
     counted = what.counted
 
@@ -246,9 +246,9 @@ def _title(lessons):
 
 
 def _remove_drafts(out):
-    """Remove what a writing that was killed has left behind. The journal's lock sees to it that nobody else writes here."""
+    """Remove drafts that a killed run has left behind. The journal's lock keeps others from writing here."""
     for folder in (out, out / "feedback", out / "gradescope"):
         for draft in folder.glob(".*.tmp"):
             draft.unlink(missing_ok=True)
-    # An earlier version's, which would tell students each other's points.
+    # From an earlier version; it would show students each other's points.
     (out / "feedback" / "index.html").unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""Writes autograders for Gradescope: a zip for each lesson, which its page for programming assignments takes as it is.
+"""Writes autograders for Gradescope: a zip for each lesson, to be uploaded as it is to the page of a programming assignment.
 
-    setup.sh              is run once, when Gradescope builds the image: installs Python and the course
-    run_autograder        is run for each submission: `course grade`, and its results.json
+    setup.sh              runs once, when Gradescope builds the image: installs Python and the course
+    run_autograder        runs for each submission: `course grade`, and its results.json
     attention-course.zip  the course without its solutions
-    class.toml            the class's settings, where there are any
+    class.toml            the class's settings, if there are any
 
 See https://gradescope-autograders.readthedocs.io/en/latest/specs/ for what Gradescope runs and where.
 """
@@ -49,8 +49,8 @@ def export(root: Path, names: list[str], out: Path, settings: Path | None, force
         root: the folder of the course.
         names: lessons as "03" or "03_queries_keys_values"; all for none.
         out: the folder that the zips go into.
-        settings: the instructor's file, which goes along.
-        force: write also over files that hold something else.
+        settings: the instructor's file, which is included.
+        force: overwrite even files that hold something else.
     """
     course = package.package(root, "Your instructor has the solutions.")
     made = {

@@ -1,11 +1,11 @@
-"""Writes a course for nbgrader: the same exercises, graded there by the same judge. Needs no nbgrader itself.
+"""Writes a course for nbgrader: the same exercises, graded there by the same judge. Does not need nbgrader itself.
 
-    .gitignore                                  # of all that nbgrader writes beside these, which is data of students
+    .gitignore                                  # for all that nbgrader writes beside these, which is students' data
     nbgrader_config.py
     source/03/03_queries_keys_values.ipynb      # the solution: nbgrader cuts the answers out itself
 
 Here: the notebooks, and `grade`, which their graded cells call. Not here: this course's own, sandboxed grading (`course grade`):
-under nbgrader an answer runs in the same process as what judges it.
+under nbgrader, an answer runs in the same process as its judge.
 """
 
 import ast
@@ -54,14 +54,14 @@ grade("{task}", {answer}, points={points:.10g})"""
 
 
 def export(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:
-    """Write nbgrader's settings and one assignment a lesson into `out`; return the notebooks' paths.
+    """Write nbgrader's settings and one assignment per lesson into `out`; return the notebooks' paths.
 
     Args:
         root: the folder of the course.
         names: lessons as "03" or "03_queries_keys_values"; all for none.
         out: the folder of nbgrader's course.
-        settings: the instructor's; a task's points come from it, and one that is left out is not graded.
-        force: write also over files that hold something else.
+        settings: the instructor's; they set each task's points, and a task left out is not graded.
+        force: overwrite even files that hold something else.
     """
     files, notebooks = {out / "nbgrader_config.py": CONFIG, out / ".gitignore": IGNORED}, []
     if (out / ".gitignore").exists() and (out / ".gitignore").read_text(encoding="utf-8", errors="replace") != IGNORED:
@@ -78,7 +78,7 @@ def export(root: Path, names: list[str], out: Path, settings: Settings, force: b
 
 
 def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
-    """Return a solution's notebook with nbgrader's metadata, and below each check that counts a graded cell, locked."""
+    """Return a solution's notebook with nbgrader's metadata and a locked, graded cell below each check that counts."""
     notebook = release.stamped(notebook, lesson)
     points, cells = release.worth(lesson, settings), []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], None], strict=True):
@@ -96,10 +96,10 @@ def assignment(notebook: dict, lesson: str, settings: Settings) -> dict:
 
 
 def grade(task_id: str, answer, points: float) -> float | None:
-    """Judge an answer inside a graded cell of nbgrader's: None where it is right, its points where they are partial.
+    """Judge an answer inside one of nbgrader's graded cells; return None if it is right, its points if they are partial.
 
-    Raises AssertionError with the report where it earns nothing. What an answer writes to stderr, a warning perhaps, is kept
-    back: nbgrader would take it for a failure.
+    Raises AssertionError with the report if it earns nothing. What an answer writes to stderr, such as a warning, is
+    suppressed: nbgrader would take it for a failure.
     """
     task = catalogue.load(task_id)
     with contextlib.redirect_stderr(io.StringIO()):
@@ -126,11 +126,11 @@ def _graded_cell(task, answer, points):
 
 
 def _checked_argument(source):
-    """Return the second argument of a cell's check, as it is there."""
+    """Return the second argument of a cell's check, as source."""
     calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     return next(ast.unparse(call.args[1]) for call in calls if getattr(call.func, "id", "") == "check")
 
 
 def _without_colab(text):
-    """Return a text without its link to Colab, which opens the course's own exercise, in which nbgrader finds nothing."""
+    """Return a text without its link to Colab, which opens the course's own exercise, where nbgrader finds nothing."""
     return "\n".join(line for line in text.split("\n") if not line.startswith(f"[{OPEN_IN_COLAB}]"))

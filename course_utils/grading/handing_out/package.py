@@ -1,6 +1,6 @@
-"""Makes a copy of the course that pip installs and that holds no solutions: for students who get them later, and for other graders.
+"""Makes a copy of the course that pip can install, without solutions: for students who get them later, and for other graders.
 
-The checks stay, and with them each task's own way to the right answer, written in another style than a solution.
+The checks stay, and with them each task's own way to the right answer, written in a different style from a solution.
 """
 
 import gzip
@@ -17,11 +17,11 @@ from course_utils.checks.instructor_mistakes import PACKED_MISTAKES, packed
 from course_utils.checks.solutions import PACKED_SOURCES
 
 NAME = "attention-course.zip"
-FOLDER = "attention-course"  # in the archive, as pip wants one
+FOLDER = "attention-course"  # in the archive, as pip needs one
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT")
 LEFT_OUT = {"__pycache__", PUBLISHED.name}
 SOLUTIONS = f"{LESSONS}/solutions.json"
-SOLVED = ("lesson_*/exercises.py", "lesson_*/alternative_solutions/*")  # in the package of the lessons
+SOLVED = ("lesson_*/exercises.py", "lesson_*/alternative_solutions/*")  # in the lessons' package
 MADE = (2026, 1, 1, 0, 0, 0)  # the same for each file, so that the same course gives the same bytes
 
 
@@ -30,7 +30,7 @@ def package(root: Path, note: str) -> bytes:
 
     Args:
         root: the folder of the course.
-        note: a sentence, which `solution` shows in place of each solution.
+        note: a sentence that `solution` shows instead of each solution.
     """
     code = PUBLISHED.parent
     names = {name: root / name for name in BESIDE}

@@ -1,7 +1,7 @@
 """What an instructor hands out: one lesson's exercises, stamped, with a page on how to hand them in.
 
-Here: finding the built notebooks, writing files that spare a learner's work. Not here: nbgrader's form (`nbgrader`).
-Whatever is wrong is a `CourseError` of one sentence.
+Here: finding the built notebooks, writing files without losing anybody's work. Not here: nbgrader's format (`nbgrader`).
+Anything wrong raises a `CourseError` of one sentence.
 """
 
 import json
@@ -63,19 +63,19 @@ README = """\
 
 
 def release(root: Path, names: list[str], out: Path, settings: Settings, force: bool = False) -> list[Path]:
-    """Write each lesson's exercises into a folder of its own, out/NN_topic/, and return the notebooks' paths.
+    """Write each lesson's exercises into its own folder, out/NN_topic/, and return the notebooks' paths.
 
     Args:
         root: the folder of the course.
         names: lessons as "03" or "03_queries_keys_values".
         out: the folder that the lessons' folders go into.
-        settings: the instructor's; the page on handing in tells points and the late rule. Before the time when they may be had,
-            solutions are left out: a copy of the course without them lies in each folder. Afterwards they lie there.
-        force: write also over files that hold something else.
+        settings: the instructor's; the page on handing in states points and the late rule. Before the time set for solutions,
+            each folder gets a copy of the course without them; afterwards, it gets the solutions.
+        force: overwrite even files that hold something else.
     """
     files, notebooks, begin = {}, [], settings.solutions_from
     withheld = begin is not None and datetime.now(timezone.utc) < begin
-    try_all()  # an instructor's own mistakes: one that is of no use is told here
+    try_all()  # an instructor's own mistakes: a useless one is reported here
     course = package(root, f"The solutions are handed out from {written_out(begin)} on.") if withheld else b""
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)
@@ -103,7 +103,7 @@ def lessons(root: Path, names: list[str]) -> list[str]:
 
 
 def read_built(root: Path, folder: str, lesson: str) -> dict:
-    """Return a notebook that the build wrote. Refuses one that was altered: an answer could be handed out."""
+    """Return a notebook that the build wrote. Raises `CourseError` if it was altered: an answer could be handed out."""
     file, again = file_of(folder, lesson), remedy(root, f"course build {number_of(lesson)}")
     try:
         notebook = json.loads((root / file).read_text(encoding="utf-8"))
@@ -119,7 +119,7 @@ def read_built(root: Path, folder: str, lesson: str) -> dict:
 
 
 def stamped(notebook: dict, lesson: str) -> dict:
-    """Return a copy that needs nothing else of the course: it says which lesson it is, and its links lead to the course's address."""
+    """Return a copy that does not need the rest of the course: it says which lesson it is, and its links lead to the course's address."""
     course = {
         "lesson": number_of(lesson),
         "name": lesson,
@@ -160,7 +160,7 @@ def _with_local_install(notebook):
 
 
 def _with_nbgrader_names(notebook, lesson):
-    """Return a notebook whose cells for answers bear nbgrader's names: collected into nbgrader, it is graded there too."""
+    """Return a notebook whose answer cells have nbgrader's names, so that nbgrader can collect and grade it, too."""
     known, cells = {task.id for task in catalogue.by_lesson()[number_of(lesson)]}, []
     for cell, following in zip(notebook["cells"], [*notebook["cells"][1:], {"source": ""}], strict=True):
         check = CHECK.search(following["source"])
@@ -171,12 +171,12 @@ def _with_nbgrader_names(notebook, lesson):
 
 
 def to_be_solved(task: str) -> dict:
-    """Return nbgrader's metadata of the cell that a task's answer is written in."""
+    """Return nbgrader's metadata for the cell that a task's answer is written in."""
     return for_nbgrader(cell_name(task))
 
 
 def for_nbgrader(name: str, points: float | None = None) -> dict:
-    """Return nbgrader's metadata of a cell: one that is graded, where there are points, else one for an answer."""
+    """Return nbgrader's metadata for a cell: a graded one if there are points, else one for an answer."""
     graded = points is not None
     values = {"schema_version": 3, "grade_id": name, "grade": graded, "solution": not graded}
     values |= {"locked": graded, "task": False, "cell_type": "code"}
@@ -189,7 +189,7 @@ def cell_name(task: str) -> str:
 
 
 def _with_questions(notebook, lesson, settings):
-    """Return a notebook with the lesson's questions below its exercises, where they count."""
+    """Return a notebook with the lesson's questions below its exercises, if they count."""
     questions = catalogue.questions_of(number_of(lesson))
     if settings.options_seed is None or not questions:
         return notebook
@@ -210,7 +210,7 @@ def _with_questions(notebook, lesson, settings):
 
 
 def _with_written_questions(notebook, lesson, settings):
-    """Return a notebook with what a person reads at its end."""
+    """Return a notebook with the questions for a person to read at its end."""
     cells = [cell for question in settings.in_words(number_of(lesson)) for cell in question.cells()]
     return notebook | {"cells": [*notebook["cells"], *cells]}
 
@@ -233,7 +233,7 @@ def _readme_text(notebook, lesson, settings, withheld=False):
 
 
 def _deadline_paragraph(settings):
-    """Return a paragraph on the deadline, "" where there is none."""
+    """Return a paragraph on the deadline, "" if there is none."""
     if settings.deadline is None:
         return ""
     sentences = [f"Hand in by {written_out(settings.deadline)}."]
@@ -250,7 +250,7 @@ def to_text(notebook: dict) -> str:
 
 
 def write_all(files: dict[Path, str | bytes], force: bool = False) -> None:
-    """Write all the files, each at once and whole; or none, if one is there that holds something else, unless force."""
+    """Write all the files, each in one step; none, with a `CourseError`, if one exists with other content, unless `force`."""
     for path, text in files.items():
         if not force and os.path.lexists(path) and not _holds(path, text):
             raise CourseError(

@@ -1,39 +1,39 @@
-"""What an instructor sets in one small TOML file: points, the late rule, limits of an answer's run.
+"""What an instructor sets in one small TOML file: points, the late rule, limits on an answer's run.
 
     [points]
-    "03.attention" = 4              # a task counts what it declares, mostly 1, unless it is here
+    "03.attention" = 4              # a task is worth what it declares, usually 1, unless it is here
     leave_out = ["01.word_polarity"]
-    questions = 7                   # hand out and count the lessons' questions, too; the number chooses their options' order
+    questions = 7                   # hand out and count the lessons' questions, too; the number sets the order of their options
 
     [time]
-    zone = "Europe/Berlin"          # what a time without an offset from UTC is in, here, in the overrides and in the roster
+    zone = "Europe/Berlin"          # of times without an offset from UTC, here, in the overrides and in the roster
 
     [late]
     deadline = 2026-11-20T23:59:00  # or, without a zone, 2026-11-20T23:59:00+01:00; 2026-11-20 is the end of that day
     per_day = 0.1                   # of the possible points, for each day begun
     grace = 15                      # minutes
-    none_after = 7                  # days: later, nothing counts
+    none_after = 7                  # days; after that, nothing counts
 
     [solutions]
-    from = 2026-12-05T00:00:00      # earlier, `course release` hands out a copy of the course without them
+    from = 2026-12-05T00:00:00      # before that, `course release` hands out a copy of the course without them
 
     [canvas]
     assignment = 12345              # its ID in Canvas, so that an import finds it
 
-    [written."03.why_three"]        # a question that a person reads the answer to, handed out with the exercises
+    [written."03.why_three"]        # a question whose answer a person reads, handed out with the exercises
     text = "Why does a word need a query, a key and a value? Three sentences are enough."
     points = 2
 
     [reference]
-    counts = true                   # an answer that is a copy of the course's own code, which its exercise does not offer; false if left out
+    counts = true                   # an answer that calls or copies course code its exercise does not offer earns points; false if left out
 
     [hazards]
-    share = 0.9                     # of the points, for an answer that is right but on inputs that no lesson builds, such as NaN at padding; 1 if left out
+    share = 0.9                     # of the points, for an answer wrong only on inputs that no lesson builds, such as NaN at padding; 1 if left out
 
     [limits]
-    seconds = 20                    # for an answer, of computing; by the clock more where the machine is busy; 10 if left out, as in a notebook
-    total = 60                      # seconds for a notebook, counted alike; 40 if left out
-    memory = 1000                   # megabytes on top of what Python and PyTorch take
+    seconds = 20                    # of computing, for an answer; longer by the clock on a busy machine; 10 if left out, as in a notebook
+    total = 60                      # seconds for a notebook, counted the same way; 40 if left out
+    memory = 1000                   # megabytes on top of what Python and PyTorch use
 
 Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 """
@@ -53,8 +53,8 @@ from course_utils.checks import catalogue
 from course_utils.grading.ingest.written_answers import Written
 
 MOST = 10_000  # points for a task
-DAY_BEGINS, DAY_ENDS = time.min, time.max  # what a date alone means, by what it is the date of
-FORM = {  # what each section may hold; the points' keys are tasks, too
+DAY_BEGINS, DAY_ENDS = time.min, time.max  # what time a date alone means, depending on its use
+FORM = {  # the keys that each section may have; those of points may also be tasks
     "points": ("leave_out", "questions"),
     "time": ("zone",),
     "late": ("deadline", "per_day", "grace", "none_after"),
@@ -68,38 +68,36 @@ FORM = {  # what each section may hold; the points' keys are tasks, too
 
 
 class SettingsError(CourseError):
-    """One sentence on the instructor's file: the key, what was expected, what came."""
+    """One sentence about the instructor's file: the key, what was expected, what is there."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What the instructor's file says."""
 
-    points: dict[str, Decimal] = field(default_factory=dict)  # by task, where it is not what the task declares
+    points: dict[str, Decimal] = field(default_factory=dict)  # by task, if not what the task declares
     leave_out: frozenset[str] = frozenset()  # tasks that do not count
     options_seed: int | None = None  # for the order of questions' options; None: questions are not handed out
-    zone: ZoneInfo | None = None  # of times that do not tell their offset
+    zone: ZoneInfo | None = None  # of times without an offset
     deadline: datetime | None = None  # with its offset
     per_day: Decimal = Decimal(0)  # share of the possible points that each late day begun costs
-    grace: Decimal = Decimal(0)  # minutes after the deadline that are not late
-    none_after: Decimal | None = None  # days late from which nothing counts
+    grace: Decimal = Decimal(0)  # minutes after the deadline that do not count as late
+    none_after: Decimal | None = None  # days late after which nothing counts
     solutions_from: datetime | None = None  # when solutions may be handed out; None: at any time
     canvas: int | None = None  # the assignment's ID
-    reference_counts: bool = (
-        False  # whether an answer earns points that is a copy of the course's own code, where that is not offered
-    )
-    hazard_share: Decimal = Decimal(1)  # what an answer earns that is right but on inputs that no lesson builds
-    limits: dict[str, float] = field(default_factory=dict)  # of an answer's run, where not the default
-    written: tuple[Written, ...] = ()  # questions that a person reads the answers to
+    reference_counts: bool = False  # whether an answer earns points that calls course code its exercise does not offer
+    hazard_share: Decimal = Decimal(1)  # for an answer that is wrong only on inputs that no lesson builds
+    limits: dict[str, float] = field(default_factory=dict)  # on an answer's run, where not the default
+    written: tuple[Written, ...] = ()  # questions whose answers a person reads
 
     def counted(self, lesson: str) -> list:
-        """Return the tasks of a lesson that count, its questions where they do, and what a person reads, in order."""
+        """Return the tasks of a lesson that count, its questions if they do, and those a person reads, in order."""
         asked = catalogue.asked(lesson, questions=self.options_seed is not None)
         counted = [one for one in asked if one.id not in self.leave_out]
         return counted + self.in_words(lesson)
 
     def in_words(self, lesson: str) -> list[Written]:
-        """Return the questions of a lesson that a person reads the answers to."""
+        """Return the questions of a lesson whose answers a person reads."""
         return [one for one in self.written if number_of(one.id) == lesson]
 
     def worth(self, task) -> Decimal:
@@ -184,7 +182,7 @@ def _points(section, known):
 
 
 def _flat(section):
-    """Return the section, where 03.attention = 4 without quotes, which TOML reads as nested, means the same as with."""
+    """Return the section flattened: 03.attention = 4 without quotes, which TOML reads as nested, means the same as with them."""
     flat = {}
     for key, value in section.items():
         flat |= {f"{key}.{inner}": v for inner, v in value.items()} if isinstance(value, dict) else {key: value}
@@ -208,7 +206,7 @@ def _zone(section):
     name, known = section["zone"], {name for name in available_timezones() if "/" in name or name == "UTC"}
     if not known:
         raise SettingsError("[time] zone: this Python knows no time zones: run `pip install tzdata`.")
-    if not isinstance(name, str) or name not in known:  # such as EST, which knows no summer time
+    if not isinstance(name, str) or name not in known:  # such as EST, which has no summer time
         like = did_you_mean(str(name), known)
         raise SettingsError(
             f'[time] zone must be the name of a time zone such as "Europe/Berlin", not {_value_text(name)}{like}.'
@@ -241,16 +239,16 @@ NO_ZONE = (
 
 
 def in_zone(time: date, zone: ZoneInfo | None, of_day: time = DAY_BEGINS) -> datetime:
-    """Return a time with an offset: its own, or that which the class's zone has at that time; as it is where there is neither.
+    """Return a time with its own offset, or else with the class zone's at that time; unchanged if there is neither.
 
-    A date alone is its day's beginning or end, as `of_day` says.
+    A date alone means the beginning or end of its day, as `of_day` says.
     """
     time = time if isinstance(time, datetime) else datetime.combine(time, of_day)
     return time.replace(tzinfo=zone) if time.tzinfo is None else time
 
 
 def day_or_time(text: str) -> date:
-    """Return the date that a text is, or else the date and time. Raises `ValueError`."""
+    """Return a text as a date or, failing that, as a date and time. Raises `ValueError`."""
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -258,7 +256,7 @@ def day_or_time(text: str) -> date:
 
 
 def written_out(time: datetime) -> str:
-    """Write a time as people do, with its zone: "Friday, 20 November 2026, 23:59 (Europe/Berlin)", or "(UTC+01:00)" for an offset."""
+    """Return a time as people write it, with its zone: "Friday, 20 November 2026, 23:59 (Europe/Berlin)", or "(UTC+01:00)" for an offset."""
     zone = getattr(time.tzinfo, "key", None) or time.tzname()
     return f"{time:%A}, {time.day} {time:%B %Y}, {time:%H:%M} ({zone})"
 
@@ -300,7 +298,7 @@ def _written(section, known):
 
 
 def _flat_tables(section):
-    """Return {"03.why_three": its table}, where [written.03.why_three] without quotes, which TOML reads as nested, means the same."""
+    """Return {"03.why_three": its table}; [written.03.why_three] without quotes, which TOML reads as nested, means the same."""
     flat = {}
     for key, value in section.items():
         if not isinstance(value, dict):

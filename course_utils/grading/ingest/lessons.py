@@ -1,6 +1,6 @@
-"""Guesses which lessons a class has handed in, where nobody says so, and which of a student's notebooks are worth running.
+"""Guesses which lessons a class has handed in, if nobody says so, and which of a student's notebooks are worth running.
 
-Notebooks are read as text, a bounded part of each student's and of a large class, before anything runs.
+Notebooks are read as text before anything runs, and only so many of each student's and of a large class.
 """
 
 import re
@@ -17,14 +17,14 @@ from course_utils.grading.ingest.notebook_file import Notebook, Unreadable, defi
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.ingest.tampering import PROMPT
 
-STUDENTS = 500  # who are asked, spread evenly over a larger class
-NOTEBOOKS = 10  # of a student that are looked at
-KEPT = 2  # notebooks of a student, of one lesson, that are run
-UNREAD = 6  # that are run although they are too large to be looked at
-OTHERS = 2  # that are run of lessons that do not count
+STUDENTS = 500  # whose notebooks are counted, spread evenly over a larger class
+NOTEBOOKS = 10  # of a student's that are looked at
+KEPT = 2  # of a student's notebooks for one lesson that are run
+UNREAD = 6  # that are run although they could not be read here
+OTHERS = 2  # lessons that do not count of which a notebook is run
 LARGEST = 2_000_000  # bytes of a notebook that is looked at, of a student who has handed in many
-PREDICTED = re.compile(r"^predict\(", re.MULTILINE)  # as lessons ask, above all
-SHARE = 0.5  # of the students with the commonest lesson: a lesson that fewer handed in does not count
+PREDICTED = re.compile(r"^predict\(", re.MULTILINE)  # mostly found in lessons
+SHARE = 0.5  # of the students with the most common lesson: a lesson that fewer handed in does not count
 
 
 @cache
@@ -34,7 +34,7 @@ def names_by_lesson() -> dict[str, list[str]]:
 
 
 def refuse_the_lesson(notebook: Notebook) -> None:
-    """Raise `Unreadable` for a lesson's own notebook: it asks for predictions and checks its questions, and has no task's check or prompt."""
+    """Raise `Unreadable` for a lesson's own notebook: it asks for predictions and checks its questions, but has no task's check or prompt."""
     tasks = {each.id for each in catalogue.by_lesson().get(notebook.lesson, ())}
     questions = {each.id for each in catalogue.questions_of(notebook.lesson)}
     checked = {found for cell in notebook.cells for found in CHECK.findall(cell)}
@@ -47,7 +47,7 @@ def refuse_the_lesson(notebook: Notebook) -> None:
 
 
 def count_lessons(found: Iterable[Found]) -> Counter:
-    """Return how many students have handed in a notebook of each lesson, of those who are asked.
+    """Return, for each lesson, how many of the students looked at have handed in a notebook.
 
     Args:
         found: all files, one student's after the other.
@@ -60,7 +60,7 @@ def count_lessons(found: Iterable[Found]) -> Counter:
 
 
 def _notebook_or_empty(found, largest):
-    """Return a notebook; for one that cannot be read here, a notebook without cells and lesson."""
+    """Return a notebook; one without cells and lesson if it cannot be read here."""
     try:
         return read_notebook(found.path, names_by_lesson(), largest)
     except Unreadable:
@@ -68,9 +68,9 @@ def _notebook_or_empty(found, largest):
 
 
 def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]:
-    """Give the files without those of a student who has handed in many: `KEPT` of a lesson that counts, one of another, `OTHERS` of these.
+    """Yield the files; of a student with many, only `KEPT` for each lesson that counts and one for each of `OTHERS` other lessons.
 
-    Those with most answers are kept, the last among equals; what cannot be read here is kept as far as `UNREAD` of them go.
+    Those with the most answers are kept, the last among equals; of those that cannot be read here, up to `UNREAD`.
     """
     for _, files in groupby(found, key=lambda one: one.student):
         files = list(files)
@@ -98,7 +98,7 @@ def worth_running(found: Iterable[Found], counted: list[str]) -> Iterator[Found]
 
 
 def guess_lessons(count: Counter) -> list[str]:
-    """Return the lessons that count: those of many students. Two alone decide nothing where there are others."""
+    """Return the lessons that count: those that many students handed in. Two students are not enough if a lesson has more."""
     most = max(count.values(), default=0)
     least = max(SHARE * most, min(3, most))
     return sorted(lesson for lesson, students in count.items() if students >= least)

@@ -1,7 +1,7 @@
-"""Reads a learner's notebook as text: its cells, the lesson it is for, where a task is defined. All commands read with this.
+"""Reads a learner's notebook as text: its cells, the lesson it is for, where a task is defined. All commands use it.
 
-Nothing here compiles, parses as Python, imports or executes what a learner wrote: cells are searched by patterns whose
-time grows with their length and no faster. Cells are handed on for a sandbox to run (`sandbox_client`).
+Nothing here compiles, parses as Python, imports or executes what a learner wrote: cells are searched with patterns that
+take linear time. Cells are passed on for a sandbox to run (`sandbox_client`).
 """
 
 import builtins
@@ -23,28 +23,26 @@ from course_utils.grading.ingest.written_answers import in_words
 from course_utils.grading.storage.record import Verdict
 
 LARGEST = 20_000_000  # bytes of a file
-BRACKETS = (
-    500_000  # of [ and { in a file: what they become costs most memory and time of all JSON, up to 232 bytes each
-)
+BRACKETS = 500_000  # [ and { in a file: lists and objects cost the most memory and time in JSON, up to 232 bytes each
 CELLS = 2_000
 CELL = 200_000  # characters of a cell: a longer one holds data, not an answer; it is left out, the others are run
 CODE = 500_000  # characters of all code cells together
 REMARKS = 10  # on what was left out
 LEXED = 20_000  # characters of a definition that a fingerprint reads token by token
 NAMES = 200  # functions among which a renamed one is looked for
-SIMILAR = 0.6  # from here on a name may be another one renamed: attn and attention reach 0.62
+SIMILAR = 0.6  # at least this similar, a name may be another one renamed: attn and attention reach 0.62
 
 
 class Unreadable(Exception):
-    """One sentence for the gradebook: what was expected, what came, what to do."""
+    """One sentence for the gradebook: what was expected, what arrived, what to do."""
 
 
 @dataclass(frozen=True)
 class Notebook:
     """A notebook's code, as text."""
 
-    cells: tuple[str, ...]  # their code, counted as in JupyterLab: "" for text, and where a cell was left out
-    lesson: str  # "03", "" where it can't be told
+    cells: tuple[str, ...]  # their code, numbered as in JupyterLab: "" for text and for a cell left out
+    lesson: str  # "03", "" if unknown
     remarks: tuple[str, ...] = ()  # on what was left out
     in_words: tuple[Verdict, ...] = ()  # answers that a person reads
     requests: tuple[str, ...] = ()  # to look again at a task
@@ -55,12 +53,12 @@ class Notebook:
 def read_notebook(path: Path, known: dict[str, list[str]], largest: int = LARGEST) -> Notebook:
     """Read a notebook file. Raises `Unreadable`.
 
-    Of 20 MB of hostile JSON the costliest takes about 0.5 GB and 2 s; without the limit `BRACKETS` it would take 1 GB and 20 s.
+    The costliest 20 MB of hostile JSON takes about 0.5 GB and 2 s; without the limit `BRACKETS` it would take 1 GB and 20 s.
 
     Args:
         path: the file. Links are not followed.
         known: the tasks' function names by lesson, such as {"03": ["padding_mask", …]}.
-        largest: bytes that a file may have.
+        largest: the most bytes that a file may have.
     """
     return parse_notebook(read_bytes(path, largest), known, Path(path).name)
 
@@ -81,7 +79,7 @@ def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebo
 
 
 def read_own(path: Path) -> object:
-    """Return the plain values of a notebook of one's own, of any size and through links. Raises `Unreadable`."""
+    """Return the plain values of one's own notebook, of any size and through links. Raises `Unreadable`."""
     return parse(read_bytes(Path(path).resolve(), math.inf), own=True)
 
 
@@ -91,12 +89,12 @@ FOLDER = "This is a folder with the name of a notebook: hand in the .ipynb file 
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """Return the bytes of an ordinary file that is no link. Raises `Unreadable`."""
+    """Return the bytes of an ordinary file that is not a link. Raises `Unreadable`."""
     flags = os.O_RDONLY
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # which of them there are depends on the system
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # which of them exist depends on the system
         flags |= getattr(os, name, 0)
     try:
-        if os.path.islink(path):  # O_NOFOLLOW would say so in other words, and Windows has none
+        if os.path.islink(path):  # O_NOFOLLOW's error says something else, and Windows has none
             raise Unreadable("This is a link to another place, which is not followed: hand in the notebook itself.")
         descriptor = os.open(path, flags)
     except OSError as error:
@@ -122,7 +120,7 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def must_fit(size: int, largest: int = LARGEST) -> None:
-    """Raise `Unreadable` for a file of more bytes than are read."""
+    """Raise `Unreadable` for a file that is too large."""
     if size > largest:
         raise Unreadable(
             f"The file has {size / 1e6:.1f} MB, at most {largest / 1e6:g} MB are read: clear the outputs "
@@ -132,7 +130,7 @@ def must_fit(size: int, largest: int = LARGEST) -> None:
 
 # From bytes to JSON
 
-# What else people hand in under this name, by its first bytes.
+# What else people hand in as .ipynb, by its first bytes.
 OTHER_FILES = (
     (b"PK\x03\x04", "a ZIP archive or an office document"),
     (b"PK\x05\x06", "an empty ZIP archive"),
@@ -156,8 +154,8 @@ INVALID = re.compile("[\x00\ud800-\udfff]")
 def parse(data: bytes, own: bool = False) -> object:
     """Return the JSON of a file as plain values. Raises `Unreadable`.
 
-    What is handed in may come from anybody and may not cost much: lists have a limit, and fractions and long numbers are left out.
-    One's own file is read whole.
+    What is handed in may come from anybody and must not cost much: lists have a limit, and fractions and long numbers are left out.
+    One's own file is read in full.
     """
     _refuse_other_files(data)
     try:
@@ -187,7 +185,7 @@ def _whole(text, digits):
 
 
 def _nothing(text):
-    """In place of every fraction and NaN: no cell holds one."""
+    """Stand in for every fraction and NaN: no cell needs one."""
     return
 
 
@@ -212,7 +210,7 @@ def _refuse_other_files(data):
 
 
 def open_conflict(text: str) -> str:
-    """Return the sentence about the first mark of a merge that Git left in a text; "" where there is none."""
+    """Return a sentence about the first merge marker that Git left in a text; "" if there is none."""
     conflict = CONFLICT.search(text)
     if conflict is None:
         return ""
@@ -221,7 +219,7 @@ def open_conflict(text: str) -> str:
 
 
 def line_it_breaks_off_at(text: str) -> int:
-    """Return the line in the middle of which a notebook's text ends, as after a disk that was full; 0 where it is whole or no notebook."""
+    """Return the line at which a notebook's text breaks off, as when a disk is full; 0 if it is whole or not a notebook."""
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -277,9 +275,9 @@ def _code_cells(all_cells):
 
 
 def cells_of(plain: object) -> Iterator[dict]:
-    """Give each cell, in the form of today's notebooks: its source is a text, or None where it is none. Raises `Unreadable`.
+    """Yield each cell, in the form of today's notebooks: its source is a text, or None if it is not one. Raises `Unreadable`.
 
-    What is no cell at all is given as a code cell without a source, so that it is remarked on.
+    Anything that is not a cell becomes a code cell without a source, so that it gets a remark.
     """
     lists, source_of_code = _lists_of_cells(plain)
     for cell in (cell for cells in lists for cell in cells):
@@ -292,7 +290,7 @@ def cells_of(plain: object) -> Iterator[dict]:
 
 
 def _lists_of_cells(plain):
-    """Return the lists of cells, and under which key the source of code is."""
+    """Return the lists of cells, and the key that holds the source of code."""
     if not isinstance(plain, dict):
         raise Unreadable(
             f"A notebook is a JSON object with cells, this file holds {_named(plain)}: hand in the notebook."
@@ -325,7 +323,7 @@ def _lists_of_cells(plain):
 
 
 def _titled(cells):
-    """Give (id, text) of each text cell that begins with a heading; Colab keeps the id elsewhere, older notebooks have none."""
+    """Yield (id, text) of each text cell that begins with a heading; Colab keeps the id elsewhere, older notebooks have none."""
     for cell in cells:
         text, metadata = cell.get("source") or "", cell.get("metadata")
         if cell.get("cell_type") == "markdown" and text.startswith("#"):
@@ -363,17 +361,17 @@ def _named(value):
 
 CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.(\w{1,80})["']""")
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.""")
-# What a check is given under another name than the task's is an answer already.
+# What a check is given under a name other than the task's is already an answer.
 GIVEN = re.compile(r"""\bcheck\(\s*["']\d\d\.\w{1,80}["']\s*,\s*(\w{1,80})\s*[,)]""")
 FUNCTION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})", re.M)
 DEFINED = re.compile(r"[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|[ \t]*(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)")
-# What begins a block whose names are the notebook's own: all but functions and classes.
+# What begins a block whose names belong to the notebook: all but functions and classes.
 BLOCK = re.compile(r"[ \t]*(?:with|async|if|elif|else|for|while|try|except|finally|match|case)\b")
 PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)", re.M)
 
 
 def _lesson(plain, cells, known, name):
-    """Return the lesson of the checks that are called, else the one stamped on it, else of the tasks defined, else of the file's name."""
+    """Return the lesson: of the checks called, else as stamped on the notebook, else of the tasks defined, else of the file's name."""
     begins = name[:2]
     checks = Counter(lesson for cell in cells for lesson in CHECK.findall(cell) if lesson in known)
     stamp = _stamp(plain)
@@ -390,7 +388,7 @@ def _lesson(plain, cells, known, name):
 
 
 def _of_other_lessons(cells, known, lesson):
-    """Return the remark on tasks of further lessons that the notebook checks, or none."""
+    """Return the remark on tasks of other lessons that the notebook checks, or none."""
     checked = {pair for cell in cells for pair in CHECKED.findall(cell)}
     others = sorted({number for number, name in checked if name in known.get(number, ()) and number != lesson})
     if not lesson or not others:
@@ -410,8 +408,8 @@ def _stamp(plain):
 
 # Definitions, found by patterns
 
-# A string, whatever it holds. One that is not closed ends with its line, or with the cell: an alternative that has begun
-# matches, so that nothing is read twice.
+# A string of any kind. An unclosed one ends with its line or with the cell: an alternative that has begun
+# always matches, so that nothing is read twice.
 STRING = r"""(?:
             \"{3} [^"\\]* (?:(?:\\(?:.|\Z)|"(?!""))[^"\\]*)* (?:"{3}|\Z)
           | '{3} [^'\\]* (?:(?:\\(?:.|\Z)|'(?!''))[^'\\]*)* (?:'{3}|\Z)
@@ -424,27 +422,25 @@ TOKEN = re.compile(
       | (?P<line>\n) | (?P<joined>\\\n) | (?P<blank>[^\S\n]+) | (?P<sign>.)""",
     re.VERBOSE | re.DOTALL,
 )
-SEVERAL_LINES = ('"""', "'''", "\\\n")  # what begins a string over several lines, or goes on with one
+SEVERAL_LINES = ('"""', "'''", "\\\n")  # what begins or continues a string over several lines
 
 
 @lru_cache(maxsize=4)
 def _outlines(cells):
-    """For each cell: its code with strings over several lines blanked out, and {name: the lines that begin to define it}."""
+    """Return, for each cell, its code with multi-line strings blanked out, and {name: the lines where its definitions begin}."""
     bare = tuple(map(_bare, cells))
     return tuple((code, _defined_in(code)) for code in bare)
 
 
 def _defined_in(code):
-    """Return the names of the notebook that a cell defines: at its left edge, or inside blocks such as `with`, `if` and `try`."""
-    found, outside, depth, opens = {}, 0, 0, False  # outside: how far in a line may be that no function or class holds
+    """Return {name: lines} of what a cell defines at its left edge or inside blocks such as `with`, `if` and `try`."""
+    found, outside, depth, opens = {}, 0, 0, False  # outside: the indentation of lines in no function or class
     for line, text in enumerate(code.split("\n")):
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         match, indent, continued = DEFINED.match(text), _indent(text), depth > 0
         depth = max(0, depth + sum(map(_opens, OPAQUE.sub("", text))))
-        if continued and not (
-            match and match[1] and not indent
-        ):  # a bracket that is never closed hides no function below
+        if continued and not (match and match[1] and not indent):  # an unclosed bracket hides no function below it
             continue
         outside, opens = (indent, False) if opens or indent < outside else (outside, False)
         if indent == outside:
@@ -459,7 +455,7 @@ def _indent(text):
 
 
 def _as_run(code):
-    """Return a cell without what notebooks overlook: the indentation of its first line, and the prompts of a session."""
+    """Return a cell without what notebooks ignore: the indentation of its first line, and the prompts of a session."""
     if indent := code[: len(code) - len(code.lstrip())].rpartition("\n")[2]:
         code = "\n".join(line.removeprefix(indent) for line in code.split("\n"))
     return PROMPT.sub("", code) if code.lstrip().startswith(">>>") else code
@@ -483,7 +479,7 @@ def definitions(cells: tuple[str, ...], name: str) -> list[int]:
 
 
 def last_check(cells: tuple[str, ...], task: str, name: str) -> tuple[int, str]:
-    """Return the last cell that checks a task, and the name of what it gives to `check`; (-1, name) where none does.
+    """Return the last cell that checks a task, and the name of what it passes to `check`; (-1, name) if none does.
 
     Args:
         task: its id, such as "03.attention".
@@ -499,7 +495,7 @@ def last_check(cells: tuple[str, ...], task: str, name: str) -> tuple[int, str]:
 
 
 def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int = CELLS) -> str:
-    """Return the source of the last definition of a name, its decorators included, up to the cell `last`; "" where there is none."""
+    """Return the source of a name's last definition in the cells up to `last`, with its decorators; "" if there is none."""
     found = [place for place in definitions(cells, name) if place <= last]
     if not found:
         return ""
@@ -517,7 +513,7 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int
 
 
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
-    """Return the function or class in the cells whose name is most like this one, and is no task's answer; "" if none is."""
+    """Return the function or class whose name is most like this one and which is no task's answer; "" if none is close."""
     known = {name, *taken, *(given for cell in cells for given in GIVEN.findall(cell))}
     others = dict.fromkeys(n for code, _ in _outlines(tuple(cells)) for n in FUNCTION.findall(code) if n not in known)
     ratios = {other: _likeness(_spelt(other), _spelt(name)) for other in list(others)[-NAMES:]}
@@ -526,7 +522,7 @@ def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
 
 
 def _likeness(a, b):
-    """From 0 to 1; a name within the other is alike."""
+    """Return from 0 to 1; at least SIMILAR if one name contains the other."""
     ratio = SequenceMatcher(None, a, b, autojunk=False).ratio()
     return max(ratio, SIMILAR) if min(len(a), len(b)) >= 3 and (a in b or b in a) else ratio
 
@@ -545,12 +541,12 @@ ENDS_HERE = re.compile(r"[^\S\n]*(?:#[^\n]*)?(?:\n|\Z)")
 
 
 def fingerprint(code: str) -> str:
-    """Return 16 hexadecimal digits, the same for codes that differ in layout and in the names of their own only.
+    """Return 16 hexadecimal digits, the same for code that differs only in layout and in its own names.
 
-    Layout is comments, docstrings, blanks, line breaks. Names of their own are those that are no keyword, no built-in, no
-    library and no attribute.
+    Layout is comments, docstrings, blanks and line breaks. Its own names are all that are not keywords, built-ins,
+    libraries or attributes.
 
-    "" for what holds no answer: nothing at all, or a function of `raise NotImplementedError`, `pass`, `...` or `return None` only.
+    "" if there is no answer: nothing at all, or a function of only `raise NotImplementedError`, `pass`, `...` or `return None`.
     """
     tokens = _tokens(code[:LEXED])
     if not tokens or _is_stub(tokens):
@@ -559,7 +555,7 @@ def fingerprint(code: str) -> str:
 
 
 def _without_names(tokens):
-    """Return the tokens with a number, in order of appearance, in place of each name that an author chooses."""
+    """Yield the tokens, with names that an author chose replaced by numbers in order of appearance."""
     numbers, before = {}, ""
     for token in tokens:
         chosen = token.isidentifier() and before != "." and token not in NAMES_OF_OTHERS
@@ -568,7 +564,7 @@ def _without_names(tokens):
 
 
 def _tokens(code):
-    """Names, numbers, signs and strings, without layout, comments and strings that stand alone, as docstrings do."""
+    """Return names, numbers, signs and strings, without layout, comments and strings on their own, such as docstrings."""
     tokens, depth, fresh = [], 0, True  # fresh: at the start of a line that continues no other
     for match in TOKEN.finditer(code):
         kind, text = match.lastgroup, match.group()
@@ -587,7 +583,7 @@ def _opens(token):
 
 
 def _is_stub(tokens):
-    """Return whether a function's header, up to the first colon outside brackets, is followed by no answer. Of a class: its last function's."""
+    """Return whether no answer follows a function's header, up to the first colon outside brackets; in a class, its last function's."""
     if "def" not in tokens:
         return False
     if "class" in tokens[: tokens.index("def")]:

@@ -5,7 +5,7 @@
     emmy,,,2026-11-27T23:59:00+01:00,Was ill.
 
 A date alone, such as 2026-11-27, is an extension to the end of that day in the class's time zone.
-It is read at each grading and written nowhere else, so what is set holds however often a class is graded.
+It is read at each grading and stored nowhere else, so what is set holds however often a class is graded.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ COMMENT_AT_MOST = 600  # characters
 
 
 class OverrideError(CourseError):
-    """One sentence on the file: the line, what was expected, what came."""
+    """One sentence about the file: the line, what was expected, what is there."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Override:
 
     points: dict[str, Decimal] = field(default_factory=dict)  # by task
     comments: dict[str, str] = field(default_factory=dict)  # by task; "" for a comment on the whole
-    deadline: datetime | None = None  # in place of the class's
+    deadline: datetime | None = None  # instead of the class's
 
 
 NONE = Override()
@@ -61,7 +61,7 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
     known, by_spelling = known_ids() + in_words, unambiguous((comparison_key(name), name) for name in students)
 
     def named(text):
-        """Return the student, whom our own tables may spell with an apostrophe, and somebody who types with capitals; else the text."""
+        """Return the student, even if the text has our tables' apostrophe or different capitals; else the text."""
         found = (by_spelling.get(comparison_key(name)) for name in (from_cell(text), text))
         return next((name for name in (from_cell(text), text, *found) if name in students), identifier(text))
 
@@ -80,13 +80,13 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
             )
         seen[student, task] = line
         if task in in_words and not (row["points"] or row["extension"] or row["comment"]):
-            continue  # as to-read.csv has it: still to be read
+            continue  # as in to-read.csv: still to be read
         _take(found.setdefault(student, Override()), row, where, settings, known)
     return found
 
 
 def must_have_effect(overrides: dict[str, Override], counted: list, settings: Settings) -> None:
-    """Raise `OverrideError` for points of a task that does not count, or of more than it is worth."""
+    """Raise `OverrideError` for points or comments for a task that does not count, or more points than it is worth."""
     worth = {task.id: settings.worth(task) for task in counted}
     for student, override in overrides.items():
         for task in {**override.points, **override.comments}.keys() - {""}:

@@ -1,4 +1,4 @@
-"""Reads the list of the class."""
+"""Reads a class's roster."""
 
 import re
 from datetime import datetime
@@ -9,22 +9,22 @@ from course_utils.grading.ingest.table import TableError, table
 from course_utils.grading.storage.normalise import comparison_key, identifier
 from course_utils.grading.storage.record import Person
 
-COLUMNS = {  # how the columns that have a meaning may be called, in lower case
+COLUMNS = {  # what columns with a meaning may be called, in lower case
     "student": ("student", "student id", "student_id", "id", "username", "user"),
     "name": ("name", "full name", "student name"),
     "email": ("email", "e-mail", "email address", "mail"),
     "submitted": ("submitted", "submitted at", "submission time", "timestamp"),
     "file": ("file", "folder", "filename", "path"),
 }
-# Whose value belongs to one student, as gradebooks are imported by it; in lower case, without blanks and underscores.
+# Columns whose values must be unique, since gradebooks are imported by them; in lower case, without blanks and underscores.
 OWN = ("email", "id", "canvasid", "moodleid", "ltiid", "ltiuserid", "userid", "sisuserid", "sisloginid", "idnumber")
 
 
 def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person]:  # noqa: B008
     """Read the class from a CSV file with a header: `student`, and perhaps `name`, `email`, `submitted`, `file`.
 
-    Separated by commas, semicolons or tabs. Whatever else there is, `submitted` and `file` too, is kept in `Person.other`.
-    Raises `TableError`, also where the settings have a deadline and a time's offset from UTC cannot be told.
+    Separated by commas, semicolons or tabs. Other columns, and `submitted` and `file`, are kept in `Person.other`.
+    Raises `TableError`, also if the settings have a deadline and a time's offset from UTC is unknown.
     """
     header, rows = table(path, "The roster")
     columns = _columns(path, header)
@@ -65,7 +65,7 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
 
 
 def _must_be_new(where, column, value, lines, line):
-    """Keep in which line of a column a value is. Raises `TableError` where another line holds it already."""
+    """Note the line of a column's value. Raises `TableError` if another line has the same value."""
     before = lines.setdefault((column, comparison_key(value)), line)
     if before != line:
         raise TableError(
@@ -74,14 +74,14 @@ def _must_be_new(where, column, value, lines, line):
 
 
 def submitted(person: Person, settings: Settings = Settings()) -> datetime | None:  # noqa: B008
-    """Return when a person's work came in, as the roster says; None where it does not. Raises `ValueError`."""
+    """Return when a person's work was handed in, according to the roster; None if it does not say. Raises `ValueError`."""
     text = person.other.get("submitted", "").removesuffix(" UTC")
     offset = "+00:00" if text != person.other.get("submitted", "") else ""
     return in_zone(datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", text) + offset), settings.zone) if text else None
 
 
 def _columns(path, header):
-    """{meaning: the column's name in this file}."""
+    """Return {meaning: the column's name in this file}."""
     lower = {name.lower(): name for name in header}
     columns = {}
     for meaning, names in COLUMNS.items():

@@ -1,13 +1,13 @@
-"""Finds what was handed in, and by whom: files and folders, and the list of the class.
+"""Finds what was handed in and by whom, from files, folders and the roster.
 
     flat                   alice.ipynb                                  the student is the file's name
     a folder a student     alice/03/queries.ipynb, at any depth         the student is the first folder's name
-    Canvas                 lovelaceada_LATE_123_4567_queries.ipynb      the student is what is before the number
+    Canvas                 lovelaceada_LATE_123_4567_queries.ipynb      the student is the part before the number
     Moodle                 Ada Lovelace_123_assignsubmission_file_/…    the same
 
 With a roster, names are looked up there: by the column `file`, then the student, then Canvas's number in a
 column `canvas_id` or `id`, or Moodle's in `id`, and the name. Only a whole name counts: alice_zzz.ipynb is not alice's, since somebody
-else may be called so. Nothing is opened here; links are never followed; what was handed in by two is never merged.
+else may have that name. Nothing is opened here, links are never followed, and two students' work is never merged.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from course_utils.grading.storage.record import Person
 
 FILES = 100  # of one student that are graded
 ENTRIES = 20_000  # files and folders of one student that are looked at
-# What learners hand in in place of a notebook gets a row; tables, settings and notes beside them do not.
+# Files handed in instead of a notebook get a row; tables, settings and logs among them do not.
 NO_SUBMISSION = {".csv", ".tsv", ".toml", ".log"}
 IGNORED = {"__macosx", "__pycache__", "thumbs.db", "desktop.ini", "icon\r", "timestamp.txt", "readme.md", "readme.txt"}
 
@@ -39,8 +39,8 @@ class Found:
     """One file to be graded, or a student without any."""
 
     student: str  # identifier, unique in the class
-    path: Path  # absolute; the student's folder where there is no file
-    file: str  # path below the folder of submissions with "/", fit to be shown; "" where there is none
+    path: Path  # absolute; the student's folder if there is no file
+    file: str  # path below the folder of submissions with "/", fit to be shown; "" if there is none
     note: str = ""  # why there is no file, or what was left out, as a sentence
     # Its bytes, or why it cannot be read; None: not read yet.
     content: bytes | str | None = field(default=None, repr=False)
@@ -50,12 +50,12 @@ def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[P
     """Find every student's files, students and files in natural order (…_2 before …_10). Raises `SubmissionError`.
 
     A student has all notebooks found, at most `FILES`, or else one other file, or else one Found without a file.
-    Everybody on the roster comes up.
+    Everybody on the roster is included.
 
     Args:
         folder: the submissions.
         roster: the class, from `read_roster`.
-        skip: files and folders that are no submissions, such as the results' folder.
+        skip: files and folders that are not submissions, such as the results' folder.
     """
     root = Path(os.path.abspath(folder))
     if root.is_file() and root.suffix == ".ipynb":
@@ -78,7 +78,7 @@ def find(folder: Path, roster: dict[str, Person] | None = None, skip: Iterable[P
 
 @dataclass(frozen=True)
 class _Entry:
-    """Something right below the folder of submissions."""
+    """Something directly below the folder of submissions."""
 
     name: str
     kind: str  # file, folder, link, other
@@ -110,24 +110,24 @@ def _may_be_submission(entry, roster):
 
 # Who handed it in
 
-# Canvas takes `_123_` out of students' names, so the first one is its own; what follows is the file's name, which students choose.
+# Canvas removes `_123_` from students' names, so the first one is its own; what follows is the file's name, which students choose.
 CANVAS = re.compile(r"(?P<who>.+?)_(?P<late>LATE_)?(?P<number>\d{2,})_\d{2,}_", re.S)
-# In Moodle both the name before it and the file's name behind it are students' to choose.
+# In Moodle, students choose both the name before it and the file's name after it.
 MOODLE = re.compile(r"(?P<who>.+?)_(?P<number>\d{2,})_assignsubmission_file", re.S)
 
 
 @dataclass(frozen=True)
 class _Platform:
-    """Who handed it in, as a learning platform has written it into a name."""
+    """Who handed it in, as a learning platform wrote it into a name."""
 
     who: str
     number: str
     name: str  # of the platform
-    late: bool = False  # whether it marks the submission as late; it says nowhere when it came in
+    late: bool = False  # whether it marks the submission as late; it never says when it was handed in
 
 
 def _platform(name):
-    """Return what Canvas or Moodle says in a name; None where it says nothing, or where it can be read in two ways."""
+    """Return what Canvas or Moodle says in a name; None if neither does, or if it can be read in two ways."""
     canvas, moodle = CANVAS.match(name), MOODLE.match(name)
     if moodle and not canvas and name.count("_assignsubmission_file") == 1:
         return _Platform(moodle["who"], moodle["number"], "Moodle")
@@ -137,7 +137,7 @@ def _platform(name):
 
 
 def canvas_id(file: str) -> str:
-    """Return Canvas's number of the student that the name of a submission begins with, "" where there is none."""
+    """Return Canvas's number for the student, from the name of a submission; "" if there is none."""
     platform = _platform(file.split("/")[0])
     return platform.number if platform and platform.name == "Canvas" else ""
 
@@ -149,21 +149,21 @@ def marked_late(file: str) -> bool:
 
 
 def _by_student(entries, roster):
-    """{student: entries}. What bears different names or numbers goes to different students, whatever is left of the names."""
+    """Return {student: entries}. Different names or numbers go to different students, even if the names look alike when shown."""
     known, platform_of = RosterIndex(roster), {entry: _platform(entry.name) for entry in entries}
     platforms, by_path = set(filter(None, platform_of.values())), {entry: known.by_path(entry) for entry in entries}
     handed_in_by_path = set(by_path.values())
     spelt = {entry: known.by_spelling(entry) for entry in entries if by_path[entry] is None}
     alone = Counter(spelt.values())
-    # Another spelling is a student's if it is the only one, and no entry bears just that student's name.
+    # Another spelling is a student's if it is the only one and no entry has exactly the student's name.
     by_path |= {e: s for e, s in spelt.items() if alone[s] == 1 and s not in handed_in_by_path}
     handed_in_by_path |= set(by_path.values())
-    # Numbers that bear a name, and that lead to a student on the roster.
+    # The numbers that share a name, and those that lead to a student on the roster.
     sharing, claims = defaultdict(set), defaultdict(set)
     for platform in platforms:
         sharing[_letters(platform.who)].add(platform.number)
         claims[known.student_of(platform)].add(platform.number)
-    # By the student on the roster, by a platform's name and number, or by the name as it is in the folder.
+    # By the student on the roster, by a platform's name and number, or by the entry's own name.
     raw = defaultdict(list)
     for entry in entries:
         platform, student = platform_of[entry], by_path[entry]
@@ -188,7 +188,7 @@ def _by_student(entries, roster):
 
 
 def _unique(key, taken):
-    """Return the name in a key fit to be shown, told apart from those that are taken."""
+    """Return a key's name, fit to be shown and different from those already taken."""
     shown = displayable(key[1]).strip() or "\ufffd"  # a table keeps no blanks around a name
     if shown not in taken:
         return shown
@@ -197,7 +197,7 @@ def _unique(key, taken):
 
 
 class RosterIndex:
-    """The roster, looked up by all that a file's name may tell."""
+    """The roster, looked up by whatever a file's name may say."""
 
     def __init__(self, roster):
         self.roster = roster
@@ -214,33 +214,33 @@ class RosterIndex:
             "Moodle": unambiguous((_other(p, "id"), s) for s, p in roster.items()),
         }
         exact = [(spelt, s) for s, p in roster.items() for spelt in {_letters(s), _letters(p.name)}]
-        borne = {spelt for spelt, _ in exact}  # by somebody: such a name belongs to nobody else
+        borne = {spelt for spelt, _ in exact}  # exactly somebody's: such a name belongs to nobody else
         turned = [(spelt, s) for s, p in roster.items() for spelt in _turned(p) - borne]
         self.names = unambiguous(exact + turned)
 
     def student_of(self, platform):
-        """Return the student whom number and name tell, or one of them; None where they tell two."""
+        """Return the student whom number and name identify, or one of them; None if they identify two."""
         number, name = self.by_number(platform), self.names.get(_letters(platform.who))
         if name and not number and platform.name == "Canvas" and _other(self.roster[name], "canvas_id"):
-            return None  # who is called so has another number
+            return None  # whoever has this name has a different number
         return None if number and name and number != name else number or name
 
     def by_number(self, platform):
         return self.numbers[platform.name].get(platform.number)
 
     def by_path(self, entry):
-        """Return the student whose entry it is by its whole name, with its ending or without; or None."""
+        """Return the student whom an entry's whole name identifies, with or without its extension; or None."""
         for name in (displayable(entry.name), displayable(entry.stem)):
             if student := self.files.get(name) or (name if name in self.roster else None):
                 return student
         return None
 
     def by_spelling(self, entry):
-        """Return the student whose entry it is, invisible characters, blanks and capitals of an e-mail address aside; or None."""
+        """Return the student whom a name identifies, ignoring invisible characters, blanks and the case of e-mail addresses; or None."""
         return next(filter(None, (self.spellings.get(comparison_key(name)) for name in (entry.name, entry.stem))), None)
 
     def resembled(self, student):
-        """Return whom a name that is not on the roster may belong to: the longest identifier that it begins with, else who is called so; or ""."""
+        """Return whom a name not on the roster may belong to: the longest identifier that it begins with, else the one with that name; or ""."""
         for end in range(len(student) - 1, 0, -1):
             if not student[end].isalnum() and student[:end] in self.roster:
                 return student[:end]
@@ -260,19 +260,19 @@ def _other(person, column):
 
 
 def _turned(person):
-    """Return the letters of a name whose words are turned round, last name first or last, as platforms write it."""
+    """Return the letters of a name with its words rotated: platforms write the last name first or last."""
     words = person.name.replace(",", " ").split()
     return {_letters("".join(words[i:] + words[:i])) for i in range(len(words))}
 
 
 def _letters(text):
-    """Letters, digits and the marks that belong to them: in Hindi or Thai, vowels are marks."""
+    """Return a text's letters, digits and their marks: in Hindi or Thai, vowels are marks."""
     text = unicodedata.normalize("NFKC", identifier(text))
     return "".join(c for c in text if c.isalnum() or unicodedata.category(c)[0] == "M").lower()
 
 
 def natural(text: str) -> list:
-    """Return a sorting key that counts numbers as such: q2 before q10."""
+    """Return a sorting key that compares numbers as numbers: q2 before q10."""
     parts = re.split(r"([0-9]{1,18})", text)
     return [(int(part), "") if i % 2 else (-1, part.lower()) for i, part in enumerate(parts) if part] + [(-2, text)]
 
@@ -306,7 +306,7 @@ def _in_order(root, students, roster, skipped):
 
 
 def _below(path, kind, skipped, notes):
-    """(path, kind) of what can be handed in, here and below; a folder only where it bears a notebook's name."""
+    """Return (path, kind) of what can be handed in, here and below; a folder only if it has a notebook's name."""
     waiting, found, seen = [(path, kind)], [], 0
     while waiting:
         path, kind = waiting.pop()
@@ -320,7 +320,7 @@ def _below(path, kind, skipped, notes):
             with os.scandir(path) as listing:
                 for entry in listing:
                     seen += 1
-                    if seen > ENTRIES:  # a part of them would depend on the order in which this disk lists them
+                    if seen > ENTRIES:  # which ones come first depends on the order in which this disk lists them
                         notes.append(f"More than {ENTRIES:,} files were handed in: hand in the notebooks alone.")
                         return []
                     if not _ignored(entry.name):

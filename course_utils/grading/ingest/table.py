@@ -1,4 +1,4 @@
-"""Reads what an instructor has written as a table: CSV, separated by commas, semicolons or tabs, in UTF-8 or Excel's UTF-16.
+"""Reads an instructor's tables: CSV, separated by commas, semicolons or tabs, in UTF-8 or Excel's UTF-16.
 
 Reading is strict: a quote that is not closed would swallow the rows below it, and with them another student's marks.
 """
@@ -28,17 +28,17 @@ class TableError(CourseError):
 def table(
     path: Path, what: str, is_row: Callable[[dict], bool] | None = None
 ) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """Return the names in a table's first line, and give (line, {name: field without blanks around it}) of each row that holds anything.
+    """Return the names in a table's first line and an iterator over (line, {name: stripped field}) of the rows that are not empty.
 
     Args:
         path: the file.
-        what: it is, such as "The roster", for what is said of it.
-        is_row: says whether the fields of a line inside a quoted text look like a row of this table; if left out, as many as in the
-            first line do.
+        what: its name in messages, such as "The roster".
+        is_row: says whether the fields of a line inside a quoted text look like a row of this table; if left out, as many fields as
+            in the first line do.
 
     Raises:
-        TableError: the file cannot be read, or a row is not closed, is longer than the header, is separated by another sign, or has
-            swallowed the next one.
+        TableError: the file cannot be read, or a row has an unclosed quote, more fields than the header or another separator, or
+            has swallowed the next one.
     """
     rows, delimiter = _rows(path, what)
     header = [identifier(name) for name in next(rows, (0, []))[1]]
@@ -46,13 +46,13 @@ def table(
 
 
 def _rows(path, what):
-    """Return (first line, fields) of each row, and what separates fields."""
+    """Return an iterator over (first line, fields) of each row, and the delimiter."""
     text = _text(path, what)
     first = text.partition("\n")[0]
     named = re.match(r"sep=(.)\s*$", first, re.I)  # a line that Excel understands
     unquoted = re.sub('"[^"]*"', "", first)
     delimiter = named[1] if named else max(DELIMITERS, key=unquoted.count)
-    # Strict refuses a quote that is never closed, and one that is closed by the next row's; blanks before a quote are no text.
+    # `strict` refuses a quote that is never closed, or only by the next row's; blanks before a quote are not text.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
 
     def rows():
@@ -92,9 +92,7 @@ def _by_column(path, header, rows, delimiter, is_row):
                     f"{where}: a quoted field of this row goes on over what looks like another row, {cut(inside, 60)!r}. Close "
                     f"its quote before that; if it is part of the field, write the field on one line. {HOW_TO_QUOTE}"
                 )
-        copied = [field.lower() for field in row] == [
-            name.lower() for name in header
-        ]  # the header, along with its rows
+        copied = [field.lower() for field in row] == [name.lower() for name in header]  # the header, copied with rows
         if any(row) and not copied:
             yield line, dict(zip(header, [*row, *[""] * len(header)], strict=False))
 
@@ -114,13 +112,13 @@ def _text(path, what):
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise TableError(f"{what} {path} is no table: line {line} holds a zero byte. Save it as CSV UTF-8.")
-    return text.replace("\ufeff", "")  # marks of a file's beginning, also where a file was copied below another
+    return text.replace("\ufeff", "")  # byte order marks, even where one file was copied below another
 
 
 def records(
     path: Path, what: str, columns: tuple[str, ...], is_row: Callable[[dict], bool] | None = None
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give (line, {column: field}) of a table as `table` reads it, whose first line names some of the columns, the first of them among these."""
+    """Yield (line, {column: field}) of a table as `table` reads it; its first line names some of the columns, including the first."""
 
     def lower(fields):
         return dict.fromkeys(columns, "") | {name.lower(): field for name, field in fields.items()}

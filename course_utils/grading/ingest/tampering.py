@@ -1,7 +1,7 @@
 """Finds tampering in a notebook: prompts that were edited or deleted, checks that were deleted.
 
-For the instructor, who may have done it. The build names each cell by its text (`cell_id`), and that name stays with a cell whose
-text is edited: so a notebook is compared with itself, whatever has become of the course since it was handed out.
+For the instructor, who may have done it. The build names each cell after its text (`cell_id`), and a cell keeps that name when its
+text is edited, so a notebook is compared with itself, however the course has changed since it was handed out.
 """
 
 import re
@@ -14,20 +14,20 @@ from course_utils.authoring.sources import CHECK
 from course_utils.base.paths import number_of, sources_in
 from course_utils.checks import catalogue
 
-# Begins the text of a prompt. No part of it can match what the part before it matches: it would take quadratic time.
+# The beginning of a prompt. No part can match what the part before it matches, which would take quadratic time.
 PROMPT = re.compile(r"#(?:[^`\n]*`|#* *)(\d\d\.\w{1,60})\b")
-BUILT = re.compile("[0-9a-f]{12}")  # the name of a cell that the build has made; other programs choose others
-# What `course release` makes of a link out of the folder.
+BUILT = re.compile("[0-9a-f]{12}")  # a cell's name as the build makes it; other programs' names differ
+# What `course release` turns a link out of the folder into.
 RELEASED = re.compile(r"\]\(https?://[^()\s]{1,200}/blob/main/")
 
 
 def find_tampering(titled: Iterable[tuple[str, str]], code: Iterable[str], lesson: str) -> list[str]:
-    """Return a sentence each for prompts edited, prompts deleted and checks deleted; none where there are none.
+    """Return a sentence each on edited prompts, deleted prompts and deleted checks, if there are any.
 
     Args:
         titled: (name, text) of the text cells that begin with a heading.
         code: the code cells.
-        lesson: as "03".
+        lesson: such as "03".
     """
     ids = [task.id for task in catalogue.by_lesson()[lesson]]
     prompts = [(found[1], name, text) for name, text in titled if (found := PROMPT.match(text))]
@@ -40,7 +40,7 @@ def find_tampering(titled: Iterable[tuple[str, str]], code: Iterable[str], lesso
 
 
 def _is_edited(name, text, lesson):
-    """Return whether a cell that the build has named holds another text than it had then."""
+    """Return whether a cell that the build has named no longer has the text it had then."""
     then = RELEASED.sub("](../", text.strip())
     built = {cell_id(folder, _lesson_name(lesson), then, 1) for folder in ("exercises", "solutions")}
     return bool(_lesson_name(lesson)) and BUILT.fullmatch(name) is not None and name not in built
@@ -48,6 +48,6 @@ def _is_edited(name, text, lesson):
 
 @cache
 def _lesson_name(lesson):
-    """Return the whole name of a lesson, "03_queries_keys_values"."""
+    """Return the full name of a lesson, such as "03_queries_keys_values"."""
     names = sources_in(Path(catalogue.__file__).parents[2], "notebooks")
     return next((name for name in names if number_of(name) == lesson), "")

@@ -3,8 +3,8 @@
     **Answer to 03.why_three:** A word asks with one vector and …
     **Look again at 03.attention:** My answer is right, since …
 
-A cell that begins so belongs to what it names, and so do the text cells below it, up to code or a heading. The pictures in them
-belong to it, too: attached to the cell, as JupyterLab and VS Code have it, or written into its text, as Colab does.
+A cell that begins like this belongs to what it names, as do the text cells below it, up to code or a heading. Their pictures
+belong to it, too, whether attached to the cell, as in JupyterLab and VS Code, or written into its text, as in Colab.
 """
 
 import base64
@@ -33,7 +33,7 @@ ATTACHED = re.compile(r"""attachment:((?:[^\s()"'<>]|\([^\s()"'<>]{0,200}\)){1,3
 
 @dataclass(frozen=True)
 class Written:
-    """A question that a person reads the answer to. A class's grading treats it as a task: hence what stands without a value."""
+    """A question whose answer a person reads. Grading treats it as a task, hence the empty attributes."""
 
     id: str  # "03.why_three"
     text: str
@@ -80,7 +80,7 @@ def in_words(cells: Iterable[dict]) -> tuple[tuple[Verdict, ...], tuple[str, ...
 
 
 def pictures(cells: Iterable[dict], question: str) -> list[bytes]:
-    """Return what should be the pictures in the answer to a question; nothing says yet that they are any."""
+    """Return what should be the pictures in the answer to a question; nobody has checked yet that they are."""
     return [
         picture
         for key, _, cell in _cells_with_owner(cells)
@@ -90,7 +90,7 @@ def pictures(cells: Iterable[dict], question: str) -> list[bytes]:
 
 
 def _cells_with_owner(cells) -> Iterator[tuple[tuple[str, str], str, dict]]:
-    """Give each text cell that belongs to something, as (("answer to", "03.why_three"), its text, the cell)."""
+    """Yield each text cell that belongs to something, as (("answer to", "03.why_three"), its text, the cell)."""
     kind, name = "", ""
     for cell in cells:
         is_text = cell["cell_type"] == "markdown"
@@ -104,7 +104,7 @@ def _cells_with_owner(cells) -> Iterator[tuple[tuple[str, str], str, dict]]:
 
 
 def _encoded_pictures(cell):
-    """Give what stands for each picture that a text cell shows, in base 64."""
+    """Yield each picture that a text cell shows, in base 64."""
     yield from IN_TEXT.findall(cell["source"] or "")
     for name in dict.fromkeys(map(unquote, ATTACHED.findall(cell["source"] or ""))):
         bundle = cell["attachments"].get(name) if isinstance(cell.get("attachments"), dict) else None

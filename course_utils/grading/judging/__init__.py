@@ -1,1 +1,1 @@
-"""From a notebook to verdicts: a `notebook_grader` judges what a `notebook_run` brings back from the `sandbox_client`; a `pool` or a `cluster` has many."""
+"""From a notebook to verdicts: a `notebook_grader` judges what a `notebook_run` gets from the `sandbox_client`; a `pool` or `cluster` runs many."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CELLS_SHARE = (0.5, 0.75)  # of a notebook's time: slow cells may use the first share, all cells together the second
-SLICE = 0.1  # of a cell's usual seconds: what it has once slow cells have used their share
-RERUN_AT_LEAST = 0.01  # of a cell's usual seconds: what it has when it runs again
-BRIEF = 0.1  # seconds of a cell that runs again before a few candidates
-LOAD_AT_MOST = 20  # times as long by the clock
+SLICE = 0.1  # of a cell's usual seconds: what it gets once slow cells have used their share
+RERUN_AT_LEAST = 0.01  # of a cell's usual seconds: the least it gets when it runs again
+BRIEF = 0.1  # seconds for a cell that runs again before a few candidates are judged
+LOAD_AT_MOST = 20  # times as long by the clock as on a quiet machine
 
 
 def load_factor() -> float:
-    """Return how many times as long by the clock a process takes because others want a processor, too: 1 on a quiet machine."""
+    """Return how many times as long by the clock a process takes because others compete for the processors: 1 on a quiet machine."""
     cores = os.cpu_count() or 1
     try:
         running = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
@@ -26,12 +26,12 @@ def load_factor() -> float:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may cost. Seconds are of computing, and by the clock of a quiet machine."""
+    """What one submission may cost. Seconds are of computing, that is, by the clock of a quiet machine."""
 
     seconds: float = 10.0  # for a cell, and for all calls of an answer, as in a notebook
     whole: float = 40.0  # for the whole notebook: every cell and every answer, each time it runs
-    memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch take
-    processes: int = 8  # begun anew after a death
+    memory: int = 3 * 2**28  # bytes on top of what Python and PyTorch use
+    processes: int = 8  # started after one has died
 
     @classmethod
     def from_settings(cls, limits: dict[str, float]) -> "Limits":
@@ -47,17 +47,17 @@ class Limits:
 
 
 class TimeBudget:
-    """One notebook's time: how much is left, and how long a cell may take so that the cells and answers below it have some."""
+    """One notebook's time: how much is left, and how long a cell may take so that the cells and answers below it get some."""
 
     def __init__(self, limits: Limits):
-        self.slow = set()  # cells whose time was up
+        self.slow = set()  # cells that ran out of time
         self._limits, self._first_runs = limits, {}  # {cell: seconds that it took when it first ran}
         self._spent = self._spent_on_first_runs = self._spent_free = 0.0
         self._is_free = False
 
     @property
     def left(self) -> float:
-        """Seconds that are left to the notebook."""
+        """Seconds that the notebook has left."""
         return self._limits.whole - self._spent
 
     def has_run(self, cell: int) -> bool:
@@ -66,7 +66,7 @@ class TimeBudget:
 
     @contextmanager
     def measured(self, cell: int | None = None) -> Iterator[float]:
-        """Spend the seconds that the body takes, which may run a cell. Gives the load factor: so much longer may the body take."""
+        """Charge the seconds that the body takes, which may run a cell. Yields the load factor, by which the body may take longer."""
         began, load = time.monotonic(), load_factor()
         try:
             yield load
@@ -91,7 +91,7 @@ class TimeBudget:
     def seconds_for(self, cell: int, rerun_at_most: float, brief: bool = False) -> float:
         """Return how long a cell may take, so that time is left for the cells and answers below it.
 
-        A rerun may take little longer than the first run did, and at most `rerun_at_most`; or if it is `brief`, BRIEF seconds.
+        A rerun may take a little over twice the first run's time and at most `rerun_at_most`; if it is `brief`, BRIEF seconds.
         """
         least = SLICE * self._limits.seconds
         if cell in self.slow:

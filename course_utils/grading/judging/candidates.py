@@ -1,4 +1,4 @@
-"""The functions that a learner's test is tried on: they stay on the trusted side, and only what came of a call crosses."""
+"""The functions that a learner's test is tried on: they stay on the trusted side, and only the outcome of a call crosses."""
 
 import random
 from contextlib import suppress
@@ -15,32 +15,32 @@ from course_utils.checks.running.run import marked, plain
 from course_utils.grading.judging.notebook_run import CandidateCase, IsolatedRerun
 from course_utils.grading.sandbox import policy
 
-NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test gives to a candidate
+NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test passes to a candidate
 TOO_LARGE = f"a candidate takes arguments of at most {NUMBERS_AT_MOST:,} numbers in all, {AXIS_AT_MOST} along an axis"
-# Numbers that candidates give back for one request: small arguments may become large by broadcasting.
+# Numbers that candidates return for one request: small arguments may become large by broadcasting.
 RESULTS_AT_MOST = 1_000_000
 TOO_MUCH = f"candidates give back at most {RESULTS_AT_MOST:,} numbers"
 TOO_LONG = "the candidate took too long on these arguments"
-DEEPEST, LEAVES_AT_MOST = 4, 10_000  # containers inside one another, and what is not a container, in those arguments
-# The same in what candidates give back for one request; a text counts by its length.
+DEEPEST, LEAVES_AT_MOST = 4, 10_000  # nested containers, and what is not a container, in those arguments
+# The same in what candidates return for one request; a text counts by its length.
 DEEPEST_BACK, LEAVES_BACK_AT_MOST = 8, 100_000
-CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions that it is given
+CALLS_AT_MOST = 1000  # that a candidate makes, in one run, of the functions passed to it
 NUMBERS_FOR_ALL = 10_000  # in arguments that several candidates are called with at once
 MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
 
 
 def isolated_rerun(task, cases) -> IsolatedRerun:
-    """Return which candidates a test judges twice: before it meets them all, in pairs, each pair in a process that has met no other candidate.
+    """Return which candidates a test judges twice: before it meets them all, it judges pairs, each in a process that has met no others.
 
-    A test could ask all candidates first and take those for right that agree with most others. A pair is a correct one and an incorrect one, in either
-    order, or two wrong ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
-    fails unless it judges at random, and then it is right on all pairs with a chance of 1 in 81.
+    Otherwise a test could ask all candidates first and accept those that agree with most others. A pair is a correct and an incorrect one, in either
+    order, or two incorrect ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
+    fails unless it judges at random, and then the chance that it gets all pairs right is 1 in 81.
     """
     found = run_oracle(task, cases) if task.candidates else ()
     verdicts = [None if case.hazard else outcome.value for case, outcome in zip(cases, found, strict=False)]
     places = [[n for n, each in enumerate(verdicts) if each is verdict] for verdict in (True, False)]
-    right, wrong = sorted(places, key=len)  # of right ones there are fewer
+    right, wrong = sorted(places, key=len)  # there are fewer right ones
     if not right or len(wrong) < 2:
         return IsolatedRerun()
     singles = [CandidateCase(n, _packed_questions([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
@@ -62,16 +62,16 @@ def _packed_questions(cases):
 class Candidates:
     """Calls a task's candidates for a learner's test, on this side, and returns the results.
 
-    A test asks mostly the same of each candidate. What it asks a second time is asked of all that it meets in like cases,
-    and all answers cross at once: crossing is what takes time. A hostile test learns no more than it could ask for. It can ask for no
-    candidate that is in none of the cases.
+    A test mostly asks each candidate the same. What it asks a second time is asked of all candidates in similar cases,
+    and all answers cross at once, since crossing is what takes time. A hostile test learns no more than it could ask for, and it cannot
+    ask for a candidate that is in none of the cases.
 
-    A candidate may be given functions, which stay on the learner's side. A request brings what they have given so far; where a candidate
-    makes a further call, its run ends, the reply says what it asked, and the next request brings the answer. The candidate then runs anew, so
-    nothing is kept here between requests, and none of them is waited for.
+    A candidate may be passed functions, which stay on the learner's side. A request brings what they have returned so far; if a candidate
+    makes another call, its run ends, the reply says what it asked, and the next request brings the answer. The candidate then starts over, so
+    nothing is kept or waited for here between requests.
 
     Args:
-        task: which has candidates.
+        task: with candidates.
         cases: the task's cases of this grading.
     """
 
@@ -86,11 +86,11 @@ class Candidates:
         self._together = {key: list(keys) for keys in groups.values() for key in keys}
 
     def __call__(self, request: dict) -> dict:
-        """What came, by key, for {"call": key, "args": tuple, "options": dict}, which is to be trusted in nothing.
+        """Return the outcomes, by key, of {"call": key, "args": tuple, "options": dict}, none of which is to be trusted.
 
-        "kept" says of each tensor in args and options whether its gradient is wanted too, where the value is one number. "given" lists what
-        the functions among them gave, in the order of the calls; "guesses" says, by call, what they are likely to give after that, for whoever
-        asks to verify. "asked" of a reply lists the calls after those given, as (place of the function, arguments).
+        "kept" says for each tensor in args and options whether its gradient is wanted too, if the value is one number. "given" lists what
+        the functions among them returned, in the order of the calls; "guesses" says, by call, what they are likely to return after that, for
+        the asking side to verify. "asked" in a reply lists the calls after those given, as (place of the function, arguments).
         """
         try:
             args, options, key, grads = request["args"], request["options"], request["call"], request.get("kept", ())
@@ -102,7 +102,7 @@ class Candidates:
             _count_numbers(results)
             numbers = _count_numbers((args, options))
             if request.get("asked before") and numbers <= NUMBERS_FOR_ALL:
-                with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within its bounds
+                with suppress(TimeIsUp, TooLarge):  # all together; each alone may well be within the limits
                     return self._reply(self._together[key], args, options, grads, results)
             return self._reply([key], args, options, grads, results)
         except TooLarge as error:
@@ -135,7 +135,7 @@ class Candidates:
             value, gradients = plain(result), _gradients(result, tensors)
         except Unanswered:
             return {"changed": {}, "asked": calls.unanswered}
-        except contract.UsageError as error:  # which tells of the call alone
+        except contract.UsageError as error:  # which is about the call alone
             return {**_error_outcome(error), "message": str(error), "asked": calls.unanswered}
         except Exception as error:
             return {**_error_outcome(error), "asked": calls.unanswered}
@@ -150,17 +150,17 @@ class Candidates:
 
 
 class Unanswered(BaseException):
-    """A candidate has called a function that has not given anything for this call yet. Not an Exception: none catches it."""
+    """A candidate has called a function whose result is not known yet. Not an Exception, so that no candidate catches it."""
 
 
 class _Calls:
-    """The calls that a candidate makes in one run. `unanswered` lists those after the ones that were answered before the run."""
+    """The calls that a candidate makes in one run. `unanswered` lists those not answered before the run."""
 
     def __init__(self, results, guesses):
         self._results, self._guesses, self._number, self.unanswered = list(results), guesses, 0, []
 
     def plain(self, arg):
-        """Return an argument as a candidate gets it: a function in place of a Callback, a copy of anything else."""
+        """Return an argument as a candidate gets it: a function for a Callback, a copy of anything else."""
         return partial(self._call, arg.place) if isinstance(arg, contract.Callback) else plain(arg)
 
     def _call(self, place, *args):
@@ -178,7 +178,7 @@ class _Calls:
 
 
 def _gradients(value, tensors):
-    """Return the gradient of one number with respect to each tensor, None for those of which none is kept; nothing where there is none."""
+    """Return the gradient of one number with respect to each tensor, None for those that keep none; [] if the value has none."""
     if not isinstance(value, torch.Tensor) or value.numel() != 1 or not value.requires_grad:
         return []
     wanted = [tensor for tensor in tensors if tensor.requires_grad]
@@ -187,7 +187,7 @@ def _gradients(value, tensors):
 
 
 def _error_outcome(error):
-    """Return an exception by its type alone: what it says may name the candidate, and so tell a correct one from an incorrect one."""
+    """Return an exception by its type alone: its message may name the candidate and so reveal whether it is correct."""
     return {"changed": {}, "error": type(error).__name__, "message": "raised by the candidate"}
 
 

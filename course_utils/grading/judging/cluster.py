@@ -1,10 +1,10 @@
 """Grading on a dask cluster: the same graders in the workers' processes, notebooks in batches, verdicts back as JSON.
 
-A notebook's bytes travel with its task, so workers need no shared disk. Each worker puts up its own sandbox, and refuses
-without one. A worker that is killed loses nothing: dask gives its batches to another. The files of a batch that keeps
-ending workers are graded last, one at a time with nothing beside them, so that only the one at fault pays for it.
+A notebook's bytes travel with its task, so workers need no shared disk. Each worker sets up its own sandbox and refuses
+to grade without one. If a worker is killed, nothing is lost: dask gives its batches to another. The files of a batch
+that keeps killing workers are graded last, one at a time and alone, so that only the one at fault pays for it.
 
-What is pickled is a function's name and plain values, made here; nothing of a learner's is ever unpickled as more than
+Only a function's name and plain values made here are pickled; a learner's data is never unpickled as more than
 bytes. A scheduler runs whatever it is sent: keep it in a private network, or use dask's TLS.
 """
 
@@ -29,9 +29,9 @@ from course_utils.grading.storage.record import Result
 
 BATCH = 64  # submissions a task
 BYTES = 8_000_000  # after which a batch is full, too; a file has at most notebook_file.LARGEST
-AHEAD = 2  # batches for each thread of the cluster: one at work, one waiting there
+AHEAD = 2  # batches for each thread of the cluster: one being graded, one waiting there
 SECONDS_TO_CONNECT = 20  # to the scheduler
-SECONDS_FOR_WORKERS = 60  # until the first is there, or another one after the last has gone
+SECONDS_FOR_WORKERS = 60  # until the first is there, or a new one after the last has gone
 
 
 class ClusterError(CourseError):
@@ -39,9 +39,9 @@ class ClusterError(CourseError):
 
 
 def grade_all(found: Iterable[tuple[Found, str]], plan: pool.Plan, address: str) -> Iterator[Result]:
-    """Grade (file, key) on the cluster of a scheduler; results come as they are ready, each once.
+    """Grade each (file, key) on a scheduler's cluster; yield results as they are ready, each once.
 
-    Raises ClusterError, or policy.SandboxError where a worker's machine gives no locks.
+    Raises ClusterError, or policy.SandboxError if a worker's machine offers no locks.
     """
     client = _client_at(address)
     from distributed import CancelledError
@@ -66,7 +66,7 @@ def _client_at(address):
     try:
         try:
             return Client(address, timeout=SECONDS_TO_CONNECT)
-        except AssertionError:  # dask gives its own thread ten seconds to begin, which a machine at its limit may miss
+        except AssertionError:  # dask gives its own thread ten seconds to begin, which an overloaded machine may miss
             return Client(address, timeout=SECONDS_TO_CONNECT)
     except (OSError, ValueError, TypeError, AssertionError) as error:
         reason = " ".join(str(error).split())[:200]
@@ -76,7 +76,7 @@ def _client_at(address):
 
 
 class _Dispatch:
-    """Batches on their way, no more than the cluster has use for, so that memory stays flat here and there."""
+    """Batches under way, no more than the cluster can use, so that memory stays flat on both sides."""
 
     def __init__(self, client, plan, address):
         self._client, self._address = client, address
@@ -109,7 +109,7 @@ class _Dispatch:
                     for future in self._done_batches():
                         yield from self._batch_results(future, alone=True)
         finally:
-            with suppress(Exception):  # the scheduler may be gone, which is being told already
+            with suppress(Exception):  # the scheduler may be gone, which is already being reported
                 self._client.cancel(list(self._pending))
 
     def _send(self, batch):
@@ -120,7 +120,7 @@ class _Dispatch:
         self._pending[future] = batch
 
     def _thread_count(self):
-        """Threads of all workers; waits for the first one."""
+        """Return the number of all workers' threads; wait for the first worker."""
         from distributed import TimeoutError as NobodyCame
 
         if not (threads := sum(self._client.nthreads().values())):
@@ -135,17 +135,17 @@ class _Dispatch:
         return max(1, threads)
 
     def _done_batches(self):
-        """Batches that are done, or failed."""
+        """Return the batches that are done or have failed."""
         from distributed import TimeoutError as NotYet
         from distributed import wait
 
         try:
             return list(wait(list(self._pending), timeout=5, return_when="FIRST_COMPLETED").done)
         except (NotYet, TimeoutError):
-            return []  # and see whether there still are workers
+            return []  # then see whether there are still workers
 
     def _batch_results(self, future, alone=False):
-        """Return the results of a batch; its files are suspects where it ended worker after worker, as dask counts them."""
+        """Yield the results of a batch; its files are suspects if it killed worker after worker, as dask counts them."""
         from distributed.scheduler import KilledWorker
 
         batch = self._pending.pop(future)
@@ -168,7 +168,7 @@ class _Dispatch:
 
 
 def _batches(found):
-    """Lists of plain values to be sent, and Results of what there is no need to send."""
+    """Yield lists of plain values to send, and Results for what need not be sent."""
     batch, size = [], 0
     for one, key in found:
         one = read_once(one)
@@ -194,7 +194,7 @@ def _batches(found):
 
 @cache
 def environment_versions() -> dict[str, str]:
-    """Return what must be the same here and there for the verdicts to be the same."""
+    """Return what must be the same here and on a worker for the verdicts to be the same."""
     import torch
 
     from course_utils.grading.judging.notebook_grader import tasks_digest
@@ -209,7 +209,7 @@ class _Worker:
 
 
 def grade_batch(batch: list[dict], plan: dict, expected: dict[str, str]) -> list[str]:
-    """Grade notebooks on a worker; a Result as JSON for each. Raises ClusterError and policy.SandboxError."""
+    """Grade notebooks on a worker; return a Result as JSON for each. Raises ClusterError and policy.SandboxError."""
     for what, version in expected.items():
         if environment_versions()[what] != version:
             theirs, ours = (text[:12] for text in (environment_versions()[what], version))
@@ -236,7 +236,7 @@ def _result(one, plan):
 
 @contextmanager
 def _process_ends_after(seconds):
-    """End this process when the body takes so long, whatever it is at; dask begins a new one."""
+    """End this process if the body takes this long, whatever it is doing; dask starts a new one."""
     with open(os.devnull, "w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -246,7 +246,7 @@ def _process_ends_after(seconds):
 
 
 def _grader(plan):
-    """Return the process's grader for this plan, begun where there is none or one for another."""
+    """Return the process's grader for this plan; start one if there is none or it has a different plan."""
     import torch
 
     from course_utils.grading.judging.notebook_grader import Grader

@@ -1,6 +1,6 @@
 """Grades one notebook: reads it, runs its answers in a sandbox, judges the replies. One `Grader` serves one worker.
 
-Judges with fresh inputs: the same for a whole grading, from a seed that no learner knows. What the truth and the named
+It judges on fresh inputs, the same for a whole grading, from a seed that no learner knows. What the oracle and the named
 mistakes give on them is computed once.
 """
 
@@ -51,17 +51,17 @@ from course_utils.grading.sandbox import fork_server, policy
 from course_utils.grading.storage.normalise import without_addresses
 from course_utils.grading.storage.record import Result, Verdict
 
-SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; half as long after each breach in a notebook
-SECONDS_TO_EXPLAIN = 20  # an incorrect value without a name; the first takes half a second, the next ones milliseconds
-LEAST_TO_EXPLAIN = 5  # seconds for all of a notebook's, which otherwise have what it has left of its own time
+SECONDS_OF_JUDGE = 1  # for a task, which takes a few milliseconds; halved each time a notebook exceeds it
+SECONDS_TO_EXPLAIN = 20  # for an unrecognised wrong value; the first takes half a second, the next ones milliseconds
+LEAST_TO_EXPLAIN = 5  # seconds for all of a notebook's, if less is left of its own time
 MEMORY_OF_JUDGE = 2**28  # bytes
 CODE_AT_MOST, MESSAGE_AT_MOST = 4000, 2000  # characters
 STUMBLED = "The grader stumbled over this notebook, so that nothing in it is graded"
-FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells that nbgrader adds
+FROM_NBGRADER = "from course_utils.grading.handing_out.nbgrader import grade"  # in the cells added for nbgrader
 
 
 def _imports_of(*modules):
-    """Return a pattern for the ways to get hold of a module: its name alone may well be that of a variable."""
+    """Return a pattern for the ways to import modules: a module's name alone may well be a variable."""
     names = "|".join(modules)
     return (
         rf"\bimport[ \t]+(?:[\w., \t]{{0,80}}[, \t])?(?:{names})\b|\bfrom[ \t]+(?:{names})\b[\w.]*[ \t]+import\b"
@@ -80,14 +80,14 @@ SUSPICIOUS = {  # what no honest answer needs
     r"\bsys\s*\.\s*(modules|meta_path|path_hooks)\b": "looks through the modules that are there",
     r"__torch_function__|\bsetattr\s*\(\s*(torch|builtins)|(?<![\w.])(torch|builtins)\.(?!backends\.)[\w.]+[ \t]*=(?!=)|__eq__|__array__": "replaces what it is measured with",
 }  # fmt: skip
-NOTICED = {  # what honest notebooks hold, too
+NOTICED = {  # what honest notebooks contain, too
     r"\btorch\s*\.\s*(jit|fx)\b": "compiles functions, whose calls nobody sees",
     r"\bos\s*\.\s*(environ|getenv)\b": "reads or sets environment variables",
 }
 
 
 def decides_on_verdicts() -> set[Path]:
-    """Return the files of the course that a verdict depends on, as their imports and what tasks offer tell."""
+    """Return the course's files that a verdict depends on, according to imports and what tasks offer."""
     modules = {
         Path(__file__).resolve(),
         Path(fork_server.__file__).resolve(),
@@ -101,17 +101,15 @@ def decides_on_verdicts() -> set[Path]:
 
 @cache
 def tasks_digest() -> str:
-    """Return the SHA-256 over all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
+    """Return the SHA-256 of all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
     own = packed_mistakes(catalogue.instructor_mistakes())
-    changed = json.dumps(
-        [solutions(), packed_sources(), list(map(imports_of, solutions()))]
-    )  # what mistakes are made of
+    changed = json.dumps([solutions(), packed_sources(), list(map(imports_of, solutions()))])  # what mistakes come from
     return hashlib.sha256("\0".join([torch.__version__, *sources, own, changed]).encode()).hexdigest()
 
 
 def read_once(found: Found) -> Found:
-    """Return it with its content: what is read once is what the key and the verdicts are of, whatever becomes of the file."""
+    """Return it with its content: key and verdicts are for what was read once, whatever becomes of the file."""
     if found.content is not None or not found.file:
         return found
     try:
@@ -121,7 +119,7 @@ def read_once(found: Found) -> Found:
 
 
 def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, options_seed: int | None = None) -> str:
-    """Return what the journal keeps a result under: equal only where grading again would give the same, and as safely."""
+    """Return the journal's key for a result: equal only if grading again would give the same, and as safely."""
     content = read_once(found).content or ""
     parts = [
         found.student,
@@ -138,7 +136,7 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, optio
 
 
 class PreparedTask(NamedTuple):
-    """What is the same of a task for all submissions."""
+    """What is the same for all submissions of a task."""
 
     cases: list[contract.Case]
     packed: bytes  # the cases as an answer may see them
@@ -148,14 +146,14 @@ class PreparedTask(NamedTuple):
 
 
 class Grader:
-    """Grades notebooks, one after the other, in one sandbox. A context manager.
+    """Grades notebooks, one after another, in one sandbox. A context manager.
 
     Args:
         seed: of the inputs that answers are tried on.
         layers: from `policy.chosen`.
         limits: what a submission may cost.
         hidden: paths that answers may not read.
-        options_seed: the seed by which the questions' options are in the notebooks as handed out; None: questions do not count.
+        options_seed: sets the order of the questions' options in the notebooks handed out; None: questions do not count.
     """
 
     def __init__(
@@ -182,7 +180,7 @@ class Grader:
 
         Raises:
             policy.SandboxError: the sandbox cannot be started again.
-            ServerGone, OSError, MemoryError: something is amiss with this machine, perhaps for a moment, not with the notebook.
+            ServerGone, OSError, MemoryError: something is wrong with this machine, perhaps temporarily, not with the notebook.
         """
         try:
             return self._grade(read_once(found), key).fitted()
@@ -251,7 +249,7 @@ class Grader:
             self._question_verdict(each, self.sandbox.question_replies.get(each.id)) for each in questions
         )
         suspicions = [f"{v.task} calls the course's own {v.borrowed}" for v in verdicts if v.borrowed]
-        ended = [a.died and not a.timed_out for a in answers]  # those that are late, the sandbox ends itself
+        ended = [a.died and not a.timed_out for a in answers]  # the sandbox itself ends late ones
         suspicions += [f"{task.id} ended its process" for task, it in zip(exercises, ended, strict=True) if it]
         suspicions += self.sandbox.odd
         return failed, verdicts, suspicions
@@ -278,7 +276,7 @@ class Grader:
             cases = task.make_cases(self._seed)
             packed = contract.pack([without_labels(case) for case in cases])
             candidates, expected = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
-            expected.run_all()  # before any submission's time runs
+            expected.run_all()  # before any submission's time starts
             rerun = isolated_rerun(task, cases)
             self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, rerun, expected)
         return self._prepared_tasks[task.id]
@@ -311,14 +309,14 @@ class Grader:
         return Verdict.of(report, message=without_addresses(message[:MESSAGE_AT_MOST]), **common)
 
     def _report(self, task, answer):
-        """Return the judge's Report; for anything that it stumbles over, the one on outcomes that cannot be read."""
+        """Return the judge's Report; if the judge stumbles, its Report on unreadable outcomes."""
         prepared = self._prepared(task)
         try:
             with time_limit(self._patience), policy.limited_memory(MEMORY_OF_JUDGE):
                 if answer.state != "outcomes":
                     report = refuse(task, answer.state, answer.shown)
                 else:
-                    # no outcome at all is no empty answer
+                    # no outcome at all is not an empty answer
                     judged = partial(
                         judge.judge, task, prepared.cases, answer.outcomes, prepared.expected, explaining=False
                     )
@@ -327,7 +325,7 @@ class Grader:
         except TimeIsUp:
             self._patience /= 2
             return _unreadable_report(task)
-        except Exception:  # whatever it is, it came from outside and is no right answer
+        except Exception:  # whatever it is, it came from outside and is not a right answer
             return _unreadable_report(task)
         if answer.state == "outcomes" and report.case and self._explaining > 0:
             began, seconds = time.process_time(), min(SECONDS_TO_EXPLAIN, self._explaining)
@@ -337,9 +335,9 @@ class Grader:
         return report
 
     def _question_verdict(self, question, pair):
-        """Return the Verdict on what a notebook says to a question: (reply, seed of the options' order), or None.
+        """Return the Verdict on a notebook's answer to a question: (reply, seed of the options' order), or None.
 
-        Only letters for the order that was handed out count: those for another one may come from anywhere.
+        Only letters for the order that was handed out count: letters for a different one may come from anywhere.
         """
         if pair is None:
             wanted = "a letter" if isinstance(question, catalogue.Question) else "a number"
@@ -365,7 +363,7 @@ class Grader:
 
 
 def _is_the_instructors(name, lesson):
-    """Return whether a name can be a question of an instructor's for this lesson: the course's own are judged, not read."""
+    """Return whether a name can be an instructor's question for this lesson: the course's own are judged, not read."""
     return name.partition(".")[0] == lesson and name not in {
         each.id for each in catalogue.asked(lesson, questions=True)
     }
@@ -388,7 +386,7 @@ def _remarks(note):
 
 
 def _unoffered_imports(code, lesson):
-    """Return the imports of the course's own models that no exercise of the lesson offers: nothing is behind them."""
+    """Return a sentence on each import of the course's models that no exercise of the lesson offers: there is nothing behind it."""
     offers = [offer for task in catalogue.by_lesson()[lesson] for offer in task.offers]
     lines = re.findall(r"^.*\bcourse_utils\s*\.\s*models\b.*$", code, re.MULTILINE)
     odd = [line.strip() for line in dict.fromkeys(lines) if not any(_is_import_of(offer, line) for offer in offers)]
@@ -396,7 +394,7 @@ def _unoffered_imports(code, lesson):
 
 
 def _is_import_of(offer, line):
-    """Return whether a line imports just one function that is offered, or what it likes from a module that is."""
+    """Return whether a line imports only the function that is offered, or anything from the module that is."""
     module, _, name = offer.rpartition(".")
     one = rf"from course_utils\.{re.escape(module)} import {name}(?: as \w+)?\s*(?:#.*)?"
     whole = rf"from course_utils\.{re.escape(offer)} import [\w, ]+(?:#.*)?"
@@ -404,12 +402,12 @@ def _is_import_of(offer, line):
 
 
 def _code_sentences(code, patterns):
-    """Return a sentence for each pattern that the code holds. Reasons for a look, no verdict."""
+    """Return a sentence for each pattern found in the code: reasons for a look, not a verdict."""
     return [f"The code {what}." for pattern, what in patterns.items() if re.search(pattern, code)]
 
 
 def _own_code(notebook):
-    """Return a notebook's code without comments, the set-up cell and the imports that the course has put there."""
+    """Return a notebook's code without comments, the set-up cell and the imports that the course put there."""
     cells = (cell.replace(FROM_NBGRADER, "") for cell in notebook.cells if "COURSE_SOURCE" not in cell)
     ours = _imports_handed_out(notebook.lesson)
     code = "\n".join(line for cell in cells for line in cell.splitlines() if line.rstrip() not in ours)

@@ -1,6 +1,6 @@
 """Runs one notebook in a sandbox: its cells, and each answer right after the cell that checks it, where it sees the same names as in the notebook.
 
-A process that dies or hangs costs the cell or the answer at hand; the rest goes on in a new one. No reply of a process is trusted.
+A process that dies or hangs costs only the current cell or answer; the rest goes on in a new one. No process's reply is trusted.
 """
 
 import time
@@ -18,7 +18,7 @@ from course_utils.grading.storage.normalise import without_addresses
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 NO_REPLY = (protocol.Closed, protocol.NoReplyInTime, protocol.Garbled)
-SECONDS_TO_TAKE = 5  # of a process, for what a task is offered
+SECONDS_TO_TAKE = 5  # for a process to take what a task is offered
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 
@@ -32,11 +32,11 @@ class CandidateCase(NamedTuple):
 
 
 class IsolatedRerun(NamedTuple):
-    """The cases of a test over candidates that run before the whole test does, each group in a process of its own."""
+    """The cases of a test over candidates that run before the whole test does, each group in its own process."""
 
     verdicts: list[bool | None] = []  # the right ones by case, None for a candidate that does not count
     groups: list[list[CandidateCase]] = []
-    first: CandidateCase | None = None  # the task's first case, which tells whether there is an answer
+    first: CandidateCase | None = None  # the task's first case, which shows whether there is an answer
 
 
 class AnswerRequest(NamedTuple):
@@ -47,27 +47,27 @@ class AnswerRequest(NamedTuple):
     kinds: tuple  # of object that it may be, as `kind_of_answer` names them
     cases: bytes  # as an answer may see them, packed
     candidate: Callable | None = None  # calls a candidate
-    offers: tuple = ()  # of the course's own, as a Task has them
-    # Cells after which it runs: the first one, or where there is no answer yet, the next; () means after the last cell.
+    offers: tuple = ()  # parts of the course, as in a Task
+    # Cells after which it runs: the first, or if there is no answer yet, the next; () means after the last cell.
     places: tuple[int, ...] = ()
-    checked: int = -1  # the cell of these after which the object given to `check` runs, whatever its name
+    checked: int = -1  # the one of these after which the object passed to `check` runs, whatever its name
     rerun: IsolatedRerun = IsolatedRerun()
 
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """What came of one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", when time was used up."""
+    """The result for one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", if time was used up."""
 
     state: str
     shown: object = None
     outcomes: object = ()
     seconds: float = 0.0
-    died: str = ""  # how its process ended, where it did
+    died: str = ""  # how its process ended, if it did
     place: int = 0  # the cell after which it ran
 
     @property
     def is_none(self) -> bool:
-        """Whether there is no answer yet: nothing of its name, or a stub."""
+        """Whether there is no answer yet: nothing with its name, or a stub."""
         first = self.outcomes[0] if isinstance(self.outcomes, list) and self.outcomes else None
         return self.state in ("missing", "empty") or isinstance(first, Outcome) and first.status == "not implemented"
 
@@ -86,16 +86,16 @@ class AnswerResult:
 
 @dataclass
 class ProcessPosition:
-    """How far a learner's process has come in its notebook."""
+    """How far a learner's process has got in its notebook."""
 
-    offers: tuple  # what it was given of the course's own
+    offers: tuple  # the parts of the course that it was given
     rerun_at_most: float  # seconds for a cell that runs again
     is_brief: bool = False  # whether cells that run again are cut short
     next_cell: int = 0
     inside_cell: bool = False  # whether only some statements of its last cell have run
 
     def can_reach(self, place: int, offers: tuple, whole: bool) -> bool:
-        """Return whether it was offered exactly this and can go on to the end of a cell, or into that cell if not `whole`."""
+        """Return whether it was offered exactly this and can go on to the end of a cell, or into the cell if not `whole`."""
         return not self.inside_cell and self.next_cell <= place + whole and self.offers == offers
 
 
@@ -112,7 +112,7 @@ class NotebookRun:
         self.question_replies = {}  # {question's id: (reply, seed)}
         self.odd = []  # what cells and answers did to their process, in sentences
         self._sandbox, self._limits, self._cells = sandbox, sandbox.limits, cells
-        self._process, self._deaths = None, 0  # the ProcessPosition of the process that is alive, and how many died
+        self._process, self._deaths = None, 0  # the ProcessPosition of the live process, and how many died
         self._left_out = set()  # cells that ended their process or had to be killed with it
         self._lacking = set()  # cells that used what was not offered
         self._cut_short = False  # whether a brief process has cut a cell short
@@ -123,8 +123,8 @@ class NotebookRun:
     def run_answers(self, requests: list[AnswerRequest]) -> list[AnswerResult]:
         """Return an AnswerResult for each task; by then every cell has run.
 
-        Tasks that are offered the same share a process, which goes from cell to cell. Where it calls a task's stub, the answer further below
-        runs in a new process, which has not met the inputs.
+        Tasks that are offered the same share a process, which goes from cell to cell. If it calls a task's stub, the answer further down
+        runs in a new process, which has not seen the inputs.
         """
         last, found = len(self._cells) - 1, {}
         for offers in sorted({(), *(each.offers for each in requests)}, key=lambda offers: (len(offers), offers)):
@@ -138,7 +138,7 @@ class NotebookRun:
         return [self._as_checked(each, found[n]) for n, each in enumerate(requests)]
 
     def failed(self) -> list[str]:
-        """Return a sentence for each cell that failed, and one where the notebook's time was used up."""
+        """Return a sentence for each cell that failed, and one if the notebook's time was used up."""
         failed = [f"Cell {number + 1} failed: {self._failures[number]}" for number in sorted(self._failures)]
         used_up = (
             f"The {self._limits.whole:g} seconds that a notebook has for all its cells and answers were used up; cells run again where "
@@ -149,7 +149,7 @@ class NotebookRun:
     # Answers.
 
     def _answer_in_one_process(self, waiting, requests, found):
-        """Add what comes of each (places, number of a request) to `found`; return those whose stub was called, with the places below it."""
+        """Add the result for each (places, number of a request) to `found`; return those whose stub was called, with the places below it."""
         heapify(waiting)
         stubs = []
         while waiting:
@@ -163,8 +163,8 @@ class NotebookRun:
         return stubs
 
     def _as_checked(self, request, answer):
-        """Return the AnswerResult as the notebook's own check saw it, which the cells' text may not tell: under another name, in a loop, or with
-        statements below the check in its cell. Where there is none, the `answer` that was found by the text counts."""
+        """Return the AnswerResult as the notebook's own check saw it, which the cells' text may not show: under a different name, in a loop, or with
+        statements below the check in its cell. If there is none, the `answer` found from the text counts."""
         place, statements = self._checked.get(request.task, (request.checked, None))
         if answer.state == "not run" or (place, statements) == (request.checked, None):
             return self._confirmed(request, answer)
@@ -175,7 +175,7 @@ class NotebookRun:
         return self._confirmed(checked, as_checked, statements)
 
     def _answer_at(self, place, request, statements=None):
-        """Return what comes of an answer after a cell, or after so many of its statements; of a test over candidates, on its first case."""
+        """Return the result of an answer after a cell, or after that many of its statements; of a test over candidates, on its first case."""
         began = time.monotonic()
         if not self._go_to(place, request.offers, statements):
             return AnswerResult("not run", place=place)
@@ -184,9 +184,9 @@ class NotebookRun:
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _confirmed(self, request, answer, statements=None):
-        """Return the AnswerResult of a test over candidates to all cases, given the one to its first case; any other AnswerResult as it is.
+        """Return the AnswerResult of a test over candidates on all cases, given the one on its first case; any other unchanged.
 
-        First the test judges some candidates in processes that have met no others. This comes first because a process that has met all
+        The test first judges some candidates in processes that have met no others. This comes first because a process that has met all
         of them could tell later ones what it found, for example by when it ends. What it gets wrong there counts.
         """
         first, place = answer.only_outcome, answer.place
@@ -206,7 +206,7 @@ class NotebookRun:
         return self._with_outcome_alone(request, whole, *misjudged) if misjudged else whole
 
     def _with_outcome_alone(self, request, answer, number, outcome):
-        """Return the AnswerResult with the outcome that one case had in a process of its own, unless it misjudges a candidate anyway."""
+        """Return the AnswerResult with the outcome that one case had in its own process, unless it misjudges a candidate anyway."""
         outcomes = list(answer.outcomes) if isinstance(answer.outcomes, list) else []
         verdicts = request.rerun.verdicts
         if len(outcomes) != len(verdicts):
@@ -222,7 +222,7 @@ class NotebookRun:
     def _misjudged_alone(self, request, place, statements, brief=False):
         """Return (number, outcome) of the first case that a test over candidates gets wrong when each group has a new process, or None.
 
-        The outcome is None where the case was not run. `brief` cuts cells short that have run before: most tests need only definitions.
+        The outcome is None if the case was not run. `brief` cuts short cells that have run before: most tests need only definitions.
         """
         for group in request.rerun.groups:
             self._end()
@@ -237,14 +237,14 @@ class NotebookRun:
         return None
 
     def _answer(self, request, place, cases, candidate):
-        """Return what comes of an answer to these cases, in the process that has come to this place."""
+        """Return the result of an answer on these cases, in the process that has reached this place."""
         seconds = min(self._limits.seconds, self.budget.left)
         if seconds <= 0:
             return AnswerResult("not run")
         task = request.task if place == request.checked else None
         answer = self._answer_within(seconds, request, task, cases, candidate)
         if seconds < self._limits.seconds and answer.timed_out:
-            return AnswerResult("not run")  # with all of an answer's time it might have ended
+            return AnswerResult("not run")  # with an answer's full time it might have finished
         return answer
 
     def _answer_within(self, seconds, request, task, cases, candidate):
@@ -265,9 +265,9 @@ class NotebookRun:
     # The process.
 
     def _go_to(self, place, offers, statements=None, brief=False):
-        """Bring a process to the end of a cell, or behind so many of its statements. It holds what a task is offered, and no more.
+        """Bring a process to the end of a cell, or past that many of its statements. It holds what a task is offered and no more.
 
-        Return False where the time or the number of processes is used up. Where the present process cannot get there, a new one runs
+        Return False if the time or the number of processes is used up. If the current process cannot get there, a new one runs
         the cells again.
         """
         if self._process and not self._process.can_reach(place, offers, whole=statements is None):
@@ -286,7 +286,7 @@ class NotebookRun:
         return False
 
     def _begin(self, offers, brief):
-        """Begin a process and give it what a task is offered; return whether it is alive."""
+        """Start a process and give it what a task is offered; return whether it is alive."""
         self._sandbox.begin_process()
         self._process = ProcessPosition(offers, self.budget.rerun_at_most(self._left_out), brief)
         if offers:
@@ -313,7 +313,7 @@ class NotebookRun:
         return f"it ended the process{f' ({how})' if how else ''}"
 
     def _ask(self, request, seconds, cases=None, candidate=None, cell=None):
-        """Return the reply to a request that may take so many seconds, and longer on a busy machine."""
+        """Return the reply to a request that may take this many seconds, or longer on a busy machine."""
         with self.budget.measured(cell) as load:
             request = request | {"seconds": seconds, "waiting": load}
             return self._sandbox.ask(request, load * seconds + GRACE, cases, candidate)
@@ -321,7 +321,7 @@ class NotebookRun:
     # Cells.
 
     def _cell(self, number, statements=None):
-        """Run a cell, or so many of its statements; return whether the process outlived it."""
+        """Run a cell, or that many of its statements; return whether the process survived."""
         if number in self._left_out or not self._cells[number]:
             return True
         process, again = self._process, self.budget.has_run(number)
@@ -345,20 +345,20 @@ class NotebookRun:
         return True
 
     def _note_question_replies(self, replies):
-        """Keep what a cell has replied to questions, as far as it may be a reply."""
+        """Keep a cell's replies to questions, as far as they can be replies."""
         pairs = replies.items() if isinstance(replies, dict) else ()
         self.question_replies.update(
             {question: pair for question, pair in pairs if _is_short(question) and _is_short_pair(pair)}
         )
 
     def _note_checks(self, place, checked):
-        """Keep which tasks a cell has checked, as far as that may be true."""
+        """Keep which tasks a cell has checked, as far as that can be true."""
         for task, after in checked.items() if isinstance(checked, dict) else ():
             if _is_short(task) and (after is None or type(after) is int and 0 < after < 10**6):
                 self._checked[task] = place, after
 
     def _note_failure(self, number, outcome, again, seconds):
-        """Keep why a cell failed. One that lacked what was not offered may have it the next time, and then fails no more."""
+        """Keep why a cell failed. One that lacked what was not offered may have it the next time and then no longer fails."""
         lacked, late, failed = outcome.get("missed") is True, outcome.get("late") is True, outcome.get("failed")
         if again and lacked:
             return  # as was said the first time, or other tasks are offered it
@@ -375,14 +375,14 @@ class NotebookRun:
             self._failures[number] = without_addresses(failed)[:SENTENCE_AT_MOST]
 
     def _why_stopped(self, seconds):
-        """Say that time was up, without a measured number, which would differ from run to run."""
+        """Return that time was up, without a measured time, which would differ from run to run."""
         if seconds == self._limits.seconds:
             return f"stopped after {seconds:g} seconds of computing"
         return "stopped, since the time for the notebook's cells was used up"
 
 
 def _is_short_pair(pair):
-    """Return whether this may be an answer and a seed: two scalars that take no time to look at, whatever a process says."""
+    """Return whether this may be an answer and a seed: two scalars that take no time to examine, whatever a process says."""
     return isinstance(pair, tuple) and len(pair) == 2 and all(map(_is_short, pair))
 
 
@@ -393,5 +393,5 @@ def _is_short(value):
 
 
 def _says(outcome, verdict):
-    """Return whether a test says this of a candidate, True or False."""
+    """Return whether a test gave a candidate this verdict, True or False."""
     return isinstance(outcome, Outcome) and type(outcome.value) is bool and outcome.value is verdict

@@ -20,7 +20,7 @@ def sources(offers: tuple[str, ...]) -> dict[str, str]:
     Args:
         offers: as a Task has them: "models.attention.dot", or a module, "models.attention".
     """
-    wanted = {}  # {module: the names that are needed of it}
+    wanted = {}  # {module: the names needed from it}
     for offer in offers:
         module, name = _module_and_name(offer)
         _add_names(
@@ -35,7 +35,7 @@ def file_of(offer: str) -> Path:
 
 
 def _module_and_name(offer):
-    """Return the module of an offer and the function in it; "" where the whole module is offered."""
+    """Return the module of an offer and the function in it; "" if the whole module is offered."""
     return (offer, "") if _file(offer).is_file() else offer.rpartition(".")[::2]
 
 
@@ -54,7 +54,7 @@ def _statements(module):
 
 
 def _add_names(module, names, wanted):
-    """Note what is needed of a module, and first what that needs of others."""
+    """Add what is needed from a module, and first what that needs from others."""
     needed, waiting = set(), set(names)
     while waiting:
         name = waiting.pop()
@@ -65,11 +65,11 @@ def _add_names(module, names, wanted):
                 if isinstance(statement, ast.ImportFrom) and f"{statement.module}.".startswith(LEFT):
                     original = {alias.asname or alias.name: alias.name for alias in statement.names}[name]
                     _add_names(statement.module.removeprefix(f"{PACKAGE.name}."), {original}, wanted)
-    wanted[module] = wanted.pop(module, set()) | needed  # now behind what it needs
+    wanted[module] = wanted.pop(module, set()) | needed  # now after what it needs
 
 
 def _text_of_names(module, names):
-    """Return a module's text with the lines of all other statements empty, so that the lines keep their numbers."""
+    """Return a module's text with the lines of all other statements blank, so that line numbers stay the same."""
     lines, shown = _text(module).splitlines(), set()
     for statement in _statements(module):
         if names & set(_bound_names(statement)):
@@ -79,7 +79,7 @@ def _text_of_names(module, names):
 
 
 def _bound_names(statement) -> list[str]:
-    """Return the names that a statement at the top of a module gives a meaning."""
+    """Return the names that a module's top-level statement binds."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         return [statement.name]
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -88,7 +88,7 @@ def _bound_names(statement) -> list[str]:
 
 
 def _used_names(statement) -> set[str]:
-    """Return the module's names that a statement reads, as its code tells: no local names, no attributes."""
+    """Return the module's names that a statement reads, from its bytecode: no local names, no attributes."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return set()
     code = compile(ast.Module([statement], []), "", "exec", dont_inherit=True)

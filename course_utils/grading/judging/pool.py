@@ -1,7 +1,7 @@
-"""Worker processes on this machine: each grades one notebook at a time; one that dies loses nothing.
+"""Worker processes on this machine: each grades one notebook at a time; if one dies, nothing is lost.
 
 A worker belongs to the trusted side: it judges. It is a process because judging takes a core, and because a notebook
-that brings it down, which none should, must cost a row and not the run.
+that brings it down, though none should, must cost a row and not the run.
 """
 
 import multiprocessing
@@ -26,9 +26,9 @@ from course_utils.grading.storage.journal import GAVE_UP
 from course_utils.grading.storage.record import Result
 
 ATTEMPTS = 3  # at a file whose worker died
-SECONDS_BEYOND = 120  # a worker that takes so much longer than a notebook may is taken for dead
+SECONDS_BEYOND = 120  # a worker that takes this much longer than a notebook may is considered dead
 MEMORY_OF_WORKER = 3 * 2**30  # bytes on top of what it starts with
-SECONDS_TO_END = 2  # for workers that have nothing to do
+SECONDS_TO_END = 2  # for idle workers
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Plan:
     layers: Layers
     limits: Limits
     hidden: tuple[str, ...]
-    unsafe: bool = False  # whether a machine without locks may grade, where there are several machines
+    unsafe: bool = False  # whether a machine without locks may grade, if there are several machines
     options_seed: int | None = None  # the seed of the order of questions' options; None: they do not count
 
 
@@ -49,7 +49,7 @@ def cores() -> int:
 
 
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
-    """Grade (file, key) with so many processes; results come as they are ready. Raises SandboxError where no sandbox can be had."""
+    """Grade each (file, key) with this many processes; yield results as they are ready. Raises SandboxError if no sandbox can be built."""
     with scratch("course-grade") as folder:
         yield from _results(found, plan, workers, str(folder))
 
@@ -77,7 +77,7 @@ def _results(found, plan, workers, folder):
                     yield result
             for member in [m for m in busy if m.dead()]:
                 members.remove(member)
-                # A file that takes too long once is tried once more, and holds up no third worker.
+                # A file that takes too long is tried only once more, so that it holds up no third worker.
                 again, attempt = member.item, member.attempt + 1 if member.lost else max(member.attempt + 1, ATTEMPTS)
                 member.end(time.monotonic())
                 if attempt <= ATTEMPTS:
@@ -93,7 +93,7 @@ def _results(found, plan, workers, folder):
 
 
 class _Member:
-    """One worker process, and the file it is at."""
+    """One worker process, and the file it is grading."""
 
     def __init__(self, plan, folder):
         context = multiprocessing.get_context("spawn")
@@ -128,7 +128,7 @@ class _Member:
         return beyond > self._whole and beyond > self._whole * load_factor()  # on a busy machine, its limits are longer
 
     def end(self, deadline):
-        """Close its pipe, at which it ends when it is idle; else kill it, at the deadline or at once when it is busy."""
+        """Close its pipe, which ends it if it is idle; otherwise kill it, at the deadline or, if it is busy, at once."""
         self.pipe.close()
         self.process.join(0 if self.item else max(0, deadline - time.monotonic()))
         self.process.kill()
@@ -137,7 +137,7 @@ class _Member:
 
 @contextmanager
 def _interrupts_wait():
-    """Take a Ctrl-C that comes in here at the end; what is started in here never gets one, as it is the parent's to handle."""
+    """Delay a Ctrl-C until the body has ended; processes started in it never get one, since the parent handles it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if hasattr(signal, "pthread_sigmask") else None
     try:
         yield
@@ -147,7 +147,7 @@ def _interrupts_wait():
 
 
 def abandoned(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:
-    """Return the row of a file that its grader does not outlive."""
+    """Return the row for a file that its grader does not survive."""
     problem = (
         f"{GAVE_UP} {how}: run the same command once more, and if it stays so, look at the file and tell "
         "the course's authors."
@@ -156,12 +156,12 @@ def abandoned(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:
 
 
 def _work(pipe, plan, folder):
-    """Grade what comes through the pipe, until the pipe ends."""
+    """Grade what comes through the pipe, until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tempfile.tempdir = folder  # what a killed worker leaves goes with the grading's own folder
+    tempfile.tempdir = folder  # what a killed worker leaves is removed with the grading's own folder
     import torch
 
-    warnings.simplefilter("ignore")  # what a learner's arguments make PyTorch warn of is nothing for a terminal
+    warnings.simplefilter("ignore")  # PyTorch's warnings about a learner's arguments do not belong in a terminal
     torch.set_num_threads(1)
     limit_memory(MEMORY_OF_WORKER)
     try:

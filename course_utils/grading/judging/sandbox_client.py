@@ -1,6 +1,6 @@
 """The trusted side of the sandbox: starts a fork server, has it fork a process for each notebook, and exchanges requests and replies with that.
 
-What the cells and answers of a notebook need of it is in `notebook_run`. No reply is trusted.
+`notebook_run` runs a notebook's cells and answers with it. No reply is trusted.
 """
 
 import json
@@ -33,7 +33,7 @@ SECONDS_TO_UNPACK, MEMORY_TO_UNPACK = 1, 2**28  # and bytes, for a larger reply;
 
 
 class ServerGone(RuntimeError):
-    """The fork server ended, which no learner's code can reach. Start another one."""
+    """The fork server, which no learner's code can reach, has ended. Start another one."""
 
 
 class SandboxClient:
@@ -42,7 +42,7 @@ class SandboxClient:
     Args:
         layers: the locks to put on, from `policy.chosen`.
         limits: what a submission may cost.
-        hidden: paths that may not be read in there, such as the folder of submissions.
+        hidden: paths that may not be read inside, such as the folder of submissions.
     """
 
     def __init__(self, layers: policy.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
@@ -62,12 +62,12 @@ class SandboxClient:
         self._stop_server()
 
     def restart(self) -> None:
-        """Begin with a new fork server."""
+        """Start a new fork server."""
         self._stop_server()
         self._start_server_in_two_tries()
 
     def _start_server_in_two_tries(self):
-        """Start a server. What stops the first one, such as a brief lack of memory, has mostly passed by the second try."""
+        """Start a server. What stops the first one, such as a brief lack of memory, has usually passed by the second try."""
         try:
             self._start_server()
         except policy.SandboxError:
@@ -151,7 +151,7 @@ class SandboxClient:
     # One learner's process.
 
     def begin_process(self) -> None:
-        """Have the server fork a process, and keep the pipes to it."""
+        """Have the server fork a process and keep the pipes to it."""
         their_requests, requests = os.pipe()
         replies, their_replies = os.pipe()
         os.set_blocking(requests, False)
@@ -166,7 +166,7 @@ class SandboxClient:
             os.close(their_replies)
 
     def end_process(self) -> str:
-        """Have it killed and reaped; return the signal that had ended it before, in words, "" for none."""
+        """Have it killed and reaped; return the signal that had already ended it, in words, "" for none."""
         if self._pid is None:
             return ""
         self._drop_pipes()
@@ -194,10 +194,10 @@ class SandboxClient:
         self._pipes = None
 
     def ask(self, request: dict, seconds: float, cases: bytes | None = None, candidate: Callable | None = None) -> dict:
-        """Return the reply to a request, which packed cases may follow. On the way the process may call a candidate.
+        """Send a request, perhaps followed by packed cases; return the reply. Meanwhile the process may call candidates.
 
         Raises:
-            protocol.Closed, protocol.NoReplyInTime (after so many seconds), protocol.Garbled.
+            protocol.Closed, protocol.NoReplyInTime (after `seconds`), protocol.Garbled.
         """
         requests, replies = self._pipes
         nonce, deadline = secrets.token_bytes(protocol.NONCE), time.monotonic() + seconds
@@ -223,7 +223,7 @@ class SandboxClient:
 
         Yields:
             One sentence (str) for each cell that failed and for time that was used up, and one AnswerResult for each task, in
-            order. What the cells have replied to questions is then in `question_replies`.
+            order. The cells' replies to questions are then in `question_replies`.
         """
         run, self.question_replies, self.odd = NotebookRun(self, cells), {}, []
         try:

@@ -1,1 +1,1 @@
-"""What comes out: points, gradebooks for other programs, pages of feedback, the page on the class."""
+"""What comes out: points, gradebooks for other programs, pages of feedback, the page about the class."""

@@ -1,4 +1,4 @@
-"""The page on a class: what it was asked and reached, what it misunderstood, who and what needs a look.
+"""The page about a class: what it was asked and achieved, what it misunderstood, who and what needs a look.
 
 Here: what `statistics` counted, sorted and chosen for the page. Not here: the page itself (`templates/class.html`).
 """
@@ -20,7 +20,7 @@ WORDS = {
     "absent": "not handed in",
 }
 RANKS = ("most common", "second", "third", "fourth", "fifth")
-SHADES = ((0.05, "h1"), (0.1, "h2"), (0.2, "h3"), (1.01, "h4"))  # share of those who handed in, below
+SHADES = ((0.05, "h1"), (0.1, "h2"), (0.2, "h3"), (1.01, "h4"))  # share of those who handed in: below this
 OPEN = 3  # mistakes that show their code
 NOT_DIAGNOSED = {
     "type": "another type",
@@ -53,7 +53,7 @@ class Shown:
 
 
 def class_page(graded: Iterable[Graded], tasks: list, title: str, notice: str = "") -> str:
-    """Return the page on a class; `graded` is read once, a `notice` is on top. Links go to the pages in feedback/."""
+    """Return the page about a class; `graded` is read once, a `notice` goes on top. Links go to the pages in feedback/."""
     counts = statistics.ClassStatistics(tasks)
     for student in graded:
         counts.add(student)
@@ -89,7 +89,7 @@ def _pieces(standings):
 
 
 def _mistakes(rows):
-    """Return (task, its most common mistakes, how many others without a name) for each task, and the mistakes that have an example."""
+    """Return (task, its most common named mistakes, how often unnamed ones were made) for each task, and the mistakes to show."""
     heat, found = [], []
     for row in rows:
         mistakes = row.common_mistakes()
@@ -118,7 +118,7 @@ def _shown(row, mistake):
 
 
 def _groups(rows):
-    """Return a Listing of what the same people share, task after task, as (task, group); who shares most comes first."""
+    """Return a Listing of what the same people share, each a list of (task, group); those who share most come first."""
     own, together = solutions(), {}
     for row in rows:
         for group in row.groups(own.get(row.task.id, "")):

@@ -1,4 +1,4 @@
-"""Puts a class together: from the journal's results, file by file, to a `Graded` for each student, in a stream."""
+"""Turns the journal's results, file by file, into a stream with a `Graded` for each student."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +15,7 @@ from course_utils.grading.storage.record import TO_BE_READ, Graded, Person, Resu
 def graded_class(
     journal: Journal, keys: list[str], roster: dict[str, Person], settings, lessons, overrides: dict[str, Override]
 ) -> Iterator[Graded]:
-    """Return a Graded for each student, in order.
+    """Yield a Graded for each student, in order.
 
     Args:
         journal: with a result for each key.
@@ -39,15 +39,15 @@ def graded_class(
 
 
 def _with_canvas_id(person, results):
-    """Return the person with Canvas's number, as the download's file names tell it, where the roster does not."""
+    """Return the person with Canvas's number from the download's file names, unless the roster has it."""
     numbers = {canvas_id(result.file) for result in results if result.file} - {""}
     return replace(person, other={"canvas_id": numbers.pop()} | person.other) if len(numbers) == 1 else person
 
 
 def _result_per_lesson(student, results: list[Result], lessons):
-    """Return the notebook of each lesson that counts, a stand-in where there is none, then what could not be graded.
+    """Return the notebook of each lesson that counts, a stand-in if there is none, then what could not be graded.
 
-    Of several for a lesson it is the one with most answers, the last among equals: an untouched copy does not win.
+    Of several for a lesson, it is the one with the most answers, the last among equals: an untouched copy does not win.
     """
     chosen, others = {}, []
     for result in results:
@@ -73,7 +73,7 @@ def _result_per_lesson(student, results: list[Result], lessons):
 
 
 def _absence_sentences(results, absent):
-    """Return for each lesson without a notebook what is to be said of that; nothing where something else says it already."""
+    """Return a sentence for each lesson without a notebook; "" if something else says it already."""
     files = [result for result in results if result.file]
     if not files:  # one sentence for all, such as "The folder holds no notebook."
         return [next((result.problem for result in results), "Nothing was handed in."), *[""] * len(absent)][
@@ -85,5 +85,5 @@ def _absence_sentences(results, absent):
 
 
 def _number_answered(result):
-    """Return to how many tasks a notebook holds an answer, right or wrong."""
+    """Return how many tasks a notebook answers, right or wrong."""
     return sum(verdict.state in ("passed", "failed", "error", TO_BE_READ) for verdict in result.verdicts)

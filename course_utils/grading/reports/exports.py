@@ -1,7 +1,7 @@
 """Writes the results that other programs read: gradebooks as CSV, scores for Gradescope and LTI as JSON.
 
 All are written in one pass over a stream of `Graded`, a student at a time, and the same input gives the same bytes.
-Also here: `table`, which writes every table of the course's, and file names that are safe.
+Also here: `table`, which writes all the course's tables, and safe file names.
 Not here: points (`points`), what is said (`sentences`), pages (`pages`).
 """
 
@@ -37,7 +37,7 @@ from course_utils.grading.reports.sentences import (
 from course_utils.grading.storage.normalise import cell
 from course_utils.grading.storage.record import TO_BE_READ, Graded
 
-# What each table has under its headings. Of a student, in grades.csv: first this, then of each task, then what was said.
+# What each table has under its headings. For a student, in grades.csv: first this, then OF_TASK for each task, then SAID.
 GRADES = {
     "student": lambda one: one.person.student,
     "name": lambda one: one.person.name,
@@ -55,8 +55,8 @@ SAID = {
     "noticed": lambda one: " | ".join([*notes(one, "noticed"), *on_stranger(one)]),
     "suspicions": lambda one: " | ".join(notes(one, "suspicions")),
 }
-Lesson = namedtuple("Lesson", "number points lost possible")  # what a student has of it; lost: for lateness
-# Of a student and a lesson, as nbgrader 0.9's CsvExportPlugin has it, nbgrader/plugins/export.py.
+Lesson = namedtuple("Lesson", "number points lost possible")  # a student's; lost: for lateness
+# For a student and a lesson, as in nbgrader 0.9's CsvExportPlugin, nbgrader/plugins/export.py.
 NBGRADER = {
     "assignment": lambda one, lesson: lesson.number,
     "duedate": lambda one, lesson: "",
@@ -70,8 +70,8 @@ NBGRADER = {
     "score": lambda one, lesson: max(0.0, lesson.points - lesson.lost),
     "max_score": lambda one, lesson: lesson.possible,
 }
-# Of a student, as canvas-lms' lib/gradebook_importer.rb expects it; the points follow. Canvas looks for a student by
-# ID, SIS User ID, SIS Login ID and name: without any of the three the identifier is the login.
+# For a student, as canvas-lms' lib/gradebook_importer.rb expects it; the points follow. Canvas looks up a student by
+# ID, SIS User ID, SIS Login ID and name: without any of the three IDs, the identifier is the login.
 CANVAS_IDS = ("canvas_id", "id", "sis_user_id", "sis_login_id")
 CANVAS = {
     "Student": lambda one: one.person.name or one.person.student,
@@ -82,7 +82,7 @@ CANVAS = {
     ),
     "Section": lambda one: _roster_column(one, "section"),
 }
-# Of a student, headed as Moodle's own exports are; the points follow. Whoever imports the file maps the ID number or the e-mail address
+# For a student, with the headings of Moodle's own exports; the points follow. Whoever imports the file maps the ID number or the e-mail address
 # to its field (docs.moodle.org, Grade import), where the case of an address counts.
 MOODLE = {
     "First name": lambda one: _first_and_last_name(one)[0],
@@ -105,7 +105,7 @@ def write_all(
     A file is replaced as a whole or not at all.
 
     Args:
-        out: the folder of results, made where there is none.
+        out: the folder of results, created if missing.
         graded: one for each student, in the order of the rows; read once.
         tasks: the Tasks that count, in the order of the columns.
         title: the name of the assignment in a gradebook.
@@ -121,7 +121,7 @@ def write_all(
         out / name for name in ("grades.csv", "nbgrader.csv", "canvas.csv", "moodle.csv", "ags.json", "gradescope")
     ]
     with (
-        opened(paths[0], "utf-8-sig") as for_grades,  # a mark at its beginning tells Excel that the table is UTF-8
+        opened(paths[0], "utf-8-sig") as for_grades,  # a byte order mark tells Excel that the table is UTF-8
         opened(paths[1]) as for_nbgrader,
         opened(paths[2]) as for_canvas,
         opened(paths[3]) as for_moodle,
@@ -150,19 +150,19 @@ def write_all(
 
 
 def table(file: TextIO) -> Callable[[Iterable], object]:
-    """Return a function that writes a row of CSV as in all our tables: lines end as RFC 4180 has it, and texts are in quotes.
+    """Return a function that writes a row of CSV as in all our tables: lines end as in RFC 4180, and texts are in quotes.
 
-    Texts are made fit for a spreadsheet here, so that no column can forget it; numbers have two decimals at most.
+    Texts are made fit for a spreadsheet here, so that no column can be forgotten; numbers have at most two decimals.
     """
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     return lambda row: writer.writerow([cell(value) if isinstance(value, str) else number(value) for value in row])
 
 
 def file_name(student: str) -> str:
-    """Return a name for a student's files, without an ending: the identifier where it can be one, else with a hash.
+    """Return a name for a student's files, without an extension: the identifier if it can be one, else with a hash.
 
-    It is ASCII, no path, not reserved on Windows, at most 71 characters long, and differs between identifiers also
-    where capitals don't count. It depends on nothing but the identifier.
+    It is ASCII, no path, not reserved on Windows, at most 72 characters long, and differs between identifiers even
+    if case is ignored. It depends on nothing but the identifier.
     """
     if PLAIN_NAME.fullmatch(student) and not HASHED_NAME.fullmatch(student) and not RESERVED.match(student):
         return student
@@ -174,7 +174,7 @@ def file_name(student: str) -> str:
 
 
 def _lesson_points(graded, rows):
-    """Yield a Lesson each. What is lost for lateness is shared among lessons as their points are, to the cent."""
+    """Yield a Lesson each. Points lost for lateness are shared among lessons in proportion to their points, to the cent."""
     lessons = by_lesson(rows)
     earned = [sum(points.points for *_, points in its) for _, its in lessons]
     lost, before = min(graded.lost, sum(earned)), 0
@@ -185,7 +185,7 @@ def _lesson_points(graded, rows):
 
 
 def _first_and_last_name(graded):
-    """First and last name: the roster's columns, else split at a comma or the last blank."""
+    """Return first and last name: the roster's columns, else the name split at a comma or the last blank."""
     first, last = _roster_column(graded, "first_name"), _roster_column(graded, "last_name")
     if first or last:
         return first, last
@@ -195,13 +195,13 @@ def _first_and_last_name(graded):
 
 
 def _roster_column(graded, *names):
-    """Return the roster's further column of one of these names, capitals, blanks and underscores aside, or ""."""
+    """Return the roster's other column with one of these names, ignoring case, blanks and underscores, or ""."""
     plain = {re.sub(r"[\s_]", "", column).lower(): value for column, value in graded.person.other.items()}
     return next(filter(None, (plain.get(name.replace("_", "")) for name in names)), "")
 
 
 def _ags_score(graded, rows, at):
-    """Return one Score, as LTI Assignment and Grade Services 2.0 wants it POSTed to a line item's /scores."""
+    """Return a Score, as LTI Assignment and Grade Services 2.0 expects it POSTed to a line item's /scores."""
     to_look_at = problems(graded) or any(verdict.state == TO_BE_READ for _, verdict, _ in rows)
     score = {
         "userId": clean(_roster_column(graded, "lti_id", "lti_user_id", "user_id") or graded.person.student),
@@ -218,7 +218,7 @@ def _ags_score(graded, rows, at):
 def _gradescope_results(graded, rows):
     """Return the results.json of one submission, see https://gradescope-autograders.readthedocs.io/en/latest/specs/#output-format.
 
-    `score` counts, not the tests' sum: it has lateness taken off.
+    `score` counts, not the sum of the tests: lateness is already taken off.
     """
     return {
         "score": number(graded.total),
@@ -242,7 +242,7 @@ def _gradescope_test(task, verdict, points):
 
 
 def _gradescope_output(texts):
-    """Return texts as Gradescope shows them to a student, a line each."""
+    """Return texts as Gradescope shows them to a student, one per line."""
     output = "\n".join(fitted(text) for text in texts if text)
     return {"output": output, "output_format": "text", "visibility": "visible"}
 

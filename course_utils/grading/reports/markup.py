@@ -1,7 +1,7 @@
-"""The templates of the pages, and the ways to write into them what is not ours.
+"""The pages' templates, and ways to write into them what is not ours.
 
 Each page is one file that opens offline, in light and dark, without JavaScript; its policy forbids scripts and network.
-Whatever a template writes is cleaned and escaped, wherever it came from; `line` and `sentence` also cut it.
+Whatever a template writes is cleaned and escaped, wherever it comes from; `line` and `sentence` also cut it.
 """
 
 import base64
@@ -68,7 +68,7 @@ def css_class(verdict: Verdict, points: Points) -> str:
 
 
 def sign(verdict: Verdict, points: Points) -> str:
-    """Return the sign for a verdict's state; whoever writes it says the state in words too."""
+    """Return the sign for a verdict's state; whoever writes it also gives the state in words."""
     return "◐" if standing(verdict, points) == "partly" else SIGNS.get(verdict.state, "–")
 
 

@@ -1,6 +1,6 @@
 """Writes a page of feedback for each student, with a list of them, and the page of all answers in words.
 
-Not here: what is said on a task (`sentences`), the page on the class (`class_page`), the pages themselves (`templates/`).
+Not here: what is said about a task (`sentences`), the page about the class (`class_page`), the pages themselves (`templates/`).
 """
 
 from collections.abc import Callable, Iterable
@@ -29,9 +29,9 @@ from course_utils.grading.storage.record import TO_BE_READ, Graded, Points
 
 
 def feedback(graded: Graded, tasks: list) -> str:
-    """Return the page for one student: what became of each task, why, and the first hint where there is no answer.
+    """Return the page for one student: the result of each task, why, and the first hint if there is no answer.
 
-    It holds no answer and no input, but for what an exception says: only the judge's sentences, what was said on the notebook, and the task's own words.
+    It holds no answer and no input, except in an exception's text: only the judge's sentences, remarks on the notebook, and the task's own words.
     """
     rows = list(verdicts(graded, tasks))
     name = graded.person.name or graded.person.student
@@ -53,7 +53,7 @@ def feedback(graded: Graded, tasks: list) -> str:
 
 
 def _why_nothing_judged(graded, lesson, rows):
-    """Return what is said of a lesson of which nothing was judged and no points were set, as nothing could be read or was handed in; else ""."""
+    """Return a sentence on a lesson without verdicts or points set by hand, since nothing was readable or handed in; else ""."""
     judged = any(result.verdicts for result in graded.results if result.lesson == lesson)
     if judged or any(from_instructor(points) for _, _, points in rows):
         return ""
@@ -64,13 +64,13 @@ def _why_nothing_judged(graded, lesson, rows):
 def write_in_words(
     out: Path, students: Callable[[], Iterable[Graded]], questions: list[Written], files: dict[tuple[str, str], Path]
 ) -> list[Path]:
-    """Write to-read.html, all answers in words, and to-read.csv, a row of overrides for each that has no points yet.
+    """Write to-read.html, all answers in words, and to-read.csv, a row of overrides for each without points yet.
 
     Args:
-        out: the folder of results. Where there are no questions, what an earlier grading wrote is removed.
-        students: gives the class anew, once for each question.
+        out: the folder of results. If there are no questions, what an earlier grading wrote is removed.
+        students: returns the class anew, called once for each question.
         questions: in order.
-        files: what was handed in, by student and by what a Result calls the file. Pictures are read from there.
+        files: what was handed in, by student and a Result's `file`. Pictures are read from there.
     """
     page_file, table_file = out / "to-read.html", out / "to-read.csv"
     if not questions:
@@ -100,7 +100,7 @@ def write_in_words(
 
 
 def _pictures(graded, question, files):
-    """Return the file that an answer in words is in, and the pictures in the answer; none where the file is not there any more."""
+    """Return the file that holds an answer in words, and the answer's pictures; none if the file is gone or unreadable."""
     [result] = [each for each in graded.results if question.id in {verdict.task for verdict in each.verdicts}]
     try:
         path = files[result.student, result.file]
@@ -112,7 +112,7 @@ def _pictures(graded, question, files):
 def write_feedback(out: Path, graded: Iterable[Graded], tasks: list) -> list[Path]:
     """Write feedback/, a page for each student, and beside it feedback.html with a link to each; return the index and the folder.
 
-    The index lists everybody's points: it stays outside the folder that is handed out.
+    The index lists everybody's points, so it stays outside the folder that is handed out.
     """
     (out / "feedback").mkdir(parents=True, exist_ok=True)
 

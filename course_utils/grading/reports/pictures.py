@@ -1,6 +1,6 @@
-"""Pictures that learners have pasted, made fit for a page: of a kind that holds no code, and no larger than a browser can bear.
+"""Makes pictures that learners have pasted fit for a page: of a kind that holds no code, and no larger than a browser can take.
 
-Kind and size are read from a picture's first bytes, whatever else its notebook says. Nothing is unpacked here.
+Kind and size are read from a picture's header, whatever its notebook says. Nothing is unpacked here.
 """
 
 import base64
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
 PAGE_AT_MOST, ANSWER_AT_MOST = 200_000_000, 7_000_000  # characters of all pictures together
 PIXELS_AT_MOST = 60_000_000  # of one picture, which a browser unpacks to four bytes each
-SIZE_OF_JPEG = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # the parts of a JPEG that begin with its height and width
+SIZE_OF_JPEG = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}  # the segments of a JPEG that hold its height and width
 
 
 def shown(pictures: Iterable[bytes], left: int) -> list[str]:
-    """Return the pictures that a page may show, as addresses that hold them, in as many characters as are left there."""
+    """Return the pictures that a page may show, as data: addresses, in the number of characters left there."""
     taken, left = [], min(left, ANSWER_AT_MOST)
     for data in pictures:
         address = _data_address(data)
@@ -25,7 +25,7 @@ def shown(pictures: Iterable[bytes], left: int) -> list[str]:
 
 
 def _data_address(data):
-    """Return a picture as a data: address, "" for what is none that may be shown."""
+    """Return a picture as a data: address, "" if it may not be shown."""
     kind = next((kind for start, kind in KINDS.items() if data.startswith(start)), "")
     width, height = {"png": _size_of_png, "gif": _size_of_gif, "jpeg": _size_of_jpeg}[kind](data) if kind else (0, 0)
     fits = 0 < width * height <= PIXELS_AT_MOST

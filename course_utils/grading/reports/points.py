@@ -43,13 +43,13 @@ def _points_of(task, verdict, settings):
 
 
 def share_of(task, verdict: Verdict | None):
-    """Return the share of points earned, and why where it is neither none nor all."""
+    """Return the share of points earned, and why if it is neither none nor all."""
     if verdict is None or verdict.state not in ("failed", "error"):
         return Decimal(verdict is not None and verdict.state == "passed"), ""
     keys = [verdict.mistake]
-    if verdict.state == "failed":  # an answer that stops earns what its diagnosed mistake does, and else nothing
+    if verdict.state == "failed":  # an answer that stops with an error earns its diagnosed mistake's share, or nothing
         keys.append("edge" if verdict.edge else "")
-        keys.append(verdict.kind if verdict.values_right else "")  # else something worse is behind the first found
+        keys.append(verdict.kind if verdict.values_right else "")  # otherwise something worse is behind the first found
     for key in filter(None, keys):
         if key in task.partial:
             share, sentence = task.partial[key]
@@ -65,18 +65,18 @@ def graded(
     override: Override = NONE,
     marked_late: bool = False,
 ) -> Graded:
-    """Return everything on one student.
+    """Return everything about one student.
 
     Args:
         person: the student.
-        results: one a lesson that counts, also where nothing was handed in for it, and files that could not be graded.
+        results: one per lesson that counts, even if nothing was handed in for it, and files that could not be graded.
         settings: the instructor's.
-        submitted: when it was handed in, with its offset from UTC where there is a deadline. None: not known, not late.
+        submitted: when it was handed in, with its offset from UTC if there is a deadline. None: unknown, so not late.
         override: what the instructor has set by hand.
-        marked_late: whether Canvas calls it late. Without a time that costs nothing, and is said.
+        marked_late: whether Canvas calls it late. Without a time, this is reported but costs nothing.
     """
     results = sorted(results, key=lambda result: (result.lesson == "", result.lesson))
-    # A file that could not be graded is for no lesson that counts.
+    # A file that could not be graded belongs to no lesson that counts.
     counted = [result for result in results if not (result.file and result.problem)]
     in_words = {question.id for question in settings.written}
     by_task = {p.task: _set_by_hand(p, override, in_words) for result in counted for p in score(result, settings)}
@@ -104,9 +104,9 @@ def graded(
 
 
 def _set_by_hand(points, override, in_words):
-    """Return the points of a task as the instructor has set them, with the comment; what grading gave is kept beside.
+    """Return the points of a task as the instructor has set them, with the comment; what grading gave is kept, too.
 
-    Of an answer in words grading gave nothing: it has been read.
+    For an answer in words, grading gave nothing: it has been read.
     """
     comment = override.comments.get(points.task, "")
     if points.task not in override.points:
@@ -118,7 +118,7 @@ def _set_by_hand(points, override, in_words):
 
 
 def _late_sentence_and_loss(settings, submitted, earned, possible):
-    """Return the sentence and the points lost, never more than were earned."""
+    """Return the sentence on lateness and the points lost, never more than were earned."""
     if submitted is None or settings.deadline is None:
         return "", Decimal(0)
     if (submitted - BEGIN) - (settings.deadline - BEGIN) <= timedelta(minutes=float(settings.grace)):
@@ -139,7 +139,7 @@ def _late_sentence_and_loss(settings, submitted, earned, possible):
 
 
 def _class_time(time, settings):
-    """Return what the clock of the class shows: a day is one from a time to the same time, also where summer time ends in between."""
+    """Return what the class's clock shows: a day lasts until the same time the next day, even if summer time ends in between."""
     return time.astimezone(settings.zone or settings.deadline.tzinfo).replace(tzinfo=None)
 
 
@@ -148,6 +148,6 @@ def _rounded(number):
 
 
 def _number_text(number):
-    """Return a decimal without zeros at its end."""
+    """Return a decimal without trailing zeros."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,6 +1,6 @@
-"""The sentences on a student and on each task: every page, table and file of results takes them from here.
+"""The sentences about a student and about each task: every page, table and file of results takes them from here.
 
-Not here: points (`points`), and where the sentences stand (`results`, `pages`, `statistics`).
+Not here: points (`points`), and where the sentences go (`exports`, `pages`, `statistics`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,16 +25,16 @@ def number(value: float) -> int | float:
 
 
 def fitted(text: str) -> str:
-    """Return a sentence of unknown origin cleaned, and cut where it is long."""
+    """Return a sentence of unknown origin cleaned, and cut if it is long."""
     return cut(clean(text), TEXT_AT_MOST)
 
 
-# On a task
+# About a task
 
 
 def verdicts(graded: Graded, tasks: list) -> Iterator[tuple]:
-    """Yield (task, its Verdict, its Points) for each task, also where grading came to no verdict."""
-    known = {  # a notebook says nothing on another lesson
+    """Yield (task, its Verdict, its Points) for each task, even if grading came to no verdict."""
+    known = {  # a notebook says nothing about another lesson
         verdict.task: verdict
         for result in graded.results
         for verdict in result.verdicts
@@ -51,7 +51,7 @@ def verdicts(graded: Graded, tasks: list) -> Iterator[tuple]:
 
 
 def by_lesson(rows: Iterable[tuple]) -> list[tuple[str, list[tuple]]]:
-    """Return (lesson, its rows) for each lesson, of the rows that `verdicts` gives."""
+    """Return (lesson, its rows) for each lesson, from the rows that `verdicts` gives."""
     return [(lesson, list(its)) for lesson, its in groupby(rows, key=lambda row: row[0].id.partition(".")[0])]
 
 
@@ -67,7 +67,7 @@ def _no_verdict(graded, task):
 
 
 def on_task(verdict: Verdict, points: Points) -> list[str]:
-    """Return what a student reads on a task: why it has its state, then what explains the points, then what was noted."""
+    """Return what a student reads about a task: why it has its state, then what explains the points, then what was noted."""
     by_hand = points.graded is not None
     set_so = f"Your instructor has set these points; the grading gave {number(points.graded)}." if by_hand else ""
     texts = (why(verdict), points.explanation, set_so, _comment_sentence(points.comment), verdict.note)
@@ -75,7 +75,7 @@ def on_task(verdict: Verdict, points: Points) -> list[str]:
 
 
 def why(verdict: Verdict) -> str:
-    """Return the sentence that tells a student why the task has this state; where code is, it is in backquotes."""
+    """Return the sentence that tells a student why the task has this state; code is in backquotes."""
     lesson, _, name = verdict.task.partition(".")
     return fitted(verdict.message) or {
         "passed": "Right, on every input it was tried on.",
@@ -88,35 +88,35 @@ def why(verdict: Verdict) -> str:
 
 
 def hint(task, verdict: Verdict) -> str:
-    """Return the task's first hint where there is no answer, which may have followed it already, else an empty text."""
+    """Return the task's first hint if there is no answer, which may have followed it already; else ""."""
     return task.hints[0] if task.hints and verdict.state in HINTED else ""
 
 
 def points_in_words(points: Points) -> str:
-    """Return such as "1.5 of 2 points"."""
+    """Return points as in "1.5 of 2 points"."""
     return f"{number(points.points)} of {number(points.possible)} point{'s' * (number(points.possible) != 1)}"
 
 
 def from_instructor(points: Points) -> bool:
-    """Return whether an instructor has set a task's points or said something on it."""
+    """Return whether an instructor has set a task's points or said something about it."""
     return points.graded is not None or bool(points.comment) or points.read
 
 
-# On all that a student handed in
+# About all that a student handed in
 
 
 def handed_in(graded: Graded) -> bool:
-    """Return whether there is any file of the student's."""
+    """Return whether the student handed in any file."""
     return any(result.file for result in graded.results)
 
 
 def passed_in_words(rows: list[tuple]) -> str:
-    """Return such as "3 of 4 tasks passed.", of the rows that `verdicts` gives."""
+    """Return a sentence such as "3 of 4 tasks passed.", from the rows that `verdicts` gives."""
     return f"{sum(verdict.state == 'passed' for _, verdict, _ in rows)} of {count(len(rows), 'task')} passed."
 
 
 def on_the_whole(graded: Graded) -> list[str]:
-    """Return the sentence on lateness and the instructor's comment, where there are any."""
+    """Return the sentence on lateness and the instructor's comment, if there are any."""
     return [text for text in (graded.late, _comment_sentence(graded.comment)) if text]
 
 
@@ -127,24 +127,24 @@ def problems(graded: Graded, of_files: bool = False) -> list[str]:
 
 
 def notes(graded: Graded, kind: str) -> list[str]:
-    """Return all "remarks", "suspicions", "noticed" or "requests" of a student's notebooks. Students see remarks alone."""
+    """Return all "remarks", "suspicions", "noticed" or "requests" of a student's notebooks. Students see only remarks."""
     return [text for result in graded.results for text in getattr(result, kind)]
 
 
 def requests(graded: Graded) -> list[tuple[str, bool]]:
-    """Return the requests to look again at a task, and whether the instructor has said or set something on it."""
+    """Return the requests to look again at a task, and whether the instructor has said something about it or set its points."""
     answered = {points.task for points in graded.points if from_instructor(points)}
     return [(text, text.partition(":")[0] in answered) for text in dict.fromkeys(notes(graded, "requests"))]
 
 
 def set_by_hand(graded: Graded) -> list[str]:
-    """Return what an instructor has set, told apart from what was graded, such as "03.attention: 4, graded 0"."""
+    """Return what an instructor has set beside what was graded, such as "03.attention: 4, graded 0"."""
     found = [f"{p.task}: {number(p.points)}, graded {number(p.graded)}" for p in graded.points if p.graded is not None]
     return found + ["extension"] * graded.late.startswith("Your deadline was extended")
 
 
 def on_stranger(graded: Graded) -> list[str]:
-    """Return what an instructor is told of a name that is not on the roster and resembles one that is."""
+    """Return what an instructor is told about a name that is not on the roster but resembles one that is."""
     name = graded.resembled
     return [
         f"Perhaps it belongs to {name}, who is on the roster, but only a whole name counts: if so, move it into a folder "

@@ -1,7 +1,7 @@
 """Counts what a class did, from a stream of `Graded`: states, mistakes, identical answers, who needs a look.
 
 Memory stays bounded whatever is handed in: counters for what the course declares, lists and dicts with a cap for the
-rest, and how much a cap left out. Escapes nothing and writes nothing (`pages` does).
+rest, and how much a cap left out. Escapes nothing and writes nothing (`class_page` does).
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from course_utils.grading.reports.sentences import (
 )
 from course_utils.grading.storage.record import READ, TO_BE_READ, Graded, Points, Verdict
 
-LISTED = 50  # students or groups a list shows
+LISTED = 50  # students or groups in a list
 SLOWEST = 10
 REASONS, REASON = 5, 400  # reasons or files named for a student, and characters of each
 KINDS = 200  # different mistakes counted for a task
@@ -37,13 +37,13 @@ CODE = 1500  # characters of code kept
 PEOPLE = 12  # students named in a group of identical answers
 STANDINGS = ("passed", "partly", "wrong", "none", "absent")
 SHORT = 80  # an answer of fewer characters, as `substance` counts them, may well be written twice
-LONG = 240  # one of so many, some eight lines, hardly: it is listed however many have written it
-NEVER_MANY = 4  # so many alike are never "what many write"
-TRIVIAL = object()  # in place of a group whose answer is that short
+LONG = 240  # a longer one, about eight lines, hardly: it is listed however many have written it
+NEVER_MANY = 4  # so few alike are never "what many write"
+TRIVIAL = object()  # instead of a group whose answer is that short
 
 
 class Listing(list):
-    """A list that takes so many items and counts the rest as `more`."""
+    """A list that takes `at_most` items and counts the rest as `more`."""
 
     def __init__(self, at_most: int, items: Iterable = ()):
         super().__init__()
@@ -58,7 +58,7 @@ class Listing(list):
             self.more += 1
 
     def add_reasons(self, who: tuple, reasons: list[str]) -> None:
-        """Add (who, the first reasons, how many others there are), where there are any."""
+        """Add (who, the first reasons, how many others there are), if there are any."""
         if reasons:
             self.add((who, [cut(reason, REASON) for reason in reasons[:REASONS]], len(reasons[REASONS:])))
 
@@ -67,7 +67,7 @@ class Listing(list):
 class Mistake:
     """How often a mistake was made, and the shortest answer that makes it."""
 
-    name: str  # "" where the judge knows no name for what is wrong
+    name: str  # "" if the judge knows no name for what is wrong
     kind: str
     count: int = 0
     message: str = ""
@@ -85,7 +85,7 @@ class Mistake:
 
 @dataclass
 class Group:
-    """Students whose answers to a task differ in their names, blanks and comments at most."""
+    """Students whose answers to a task differ at most in their own names, blanks and comments."""
 
     people: Listing
     passed: bool
@@ -113,7 +113,7 @@ class TaskTally:
         return sum(self.standings.values()) - self.standings["absent"]
 
     def share(self, n: int) -> float:
-        """Return which share so many are of those who handed in the lesson."""
+        """Return `n` as a share of those who handed in the lesson."""
         return n / max(1, self.handed_in)
 
     def add(self, verdict: Verdict, points: Points, who: tuple) -> None:
@@ -160,9 +160,9 @@ class TaskTally:
         return sorted(self.mistakes.values(), key=lambda m: (not m.name, -m.count, m.name, m.kind))
 
     def groups(self, own: str = "") -> list[Group]:
-        """Return the groups worth a look, without what many find by themselves: shorter than `LONG`, and of more than a fifth.
+        """Return the groups worth a look, without what many find by themselves: shorter than `LONG`, and found by more than a fifth.
 
-        `own`: the course's answer; whoever gives that is a group, however many they are.
+        `own`: the course's answer; those who give it are a group, however many they are.
         """
         most, its_key = max(NEVER_MANY, self.fingerprints / 5), _fingerprint_key(fingerprint(own))
         found = {key: group for key, group in self.answers.items() if isinstance(group, Group)}
@@ -174,7 +174,7 @@ class TaskTally:
 
 
 class ClassStatistics:
-    """What a class did. `add` takes a student, and keeps little of them."""
+    """What a class did. `add` takes a student and keeps little."""
 
     def __init__(self, tasks: list):
         self.tasks = {task.id: TaskTally(task) for task in tasks}
@@ -239,7 +239,7 @@ class ClassStatistics:
         return median(self.totals.elements()) if self.students else 0.0
 
     def tenths(self) -> list[int]:
-        """Return how many students reached 0-10 %, 10-20 %, …, 90-100 % of the points; the last holds its upper end."""
+        """Return how many students reached 0-10%, 10-20%, …, 90-100% of the points; the last includes its upper end."""
         bins = [0] * 10
         for total, n in self.totals.items():
             bins[min(9, int(10 * total / self.possible + 1e-9)) if self.possible else 0] += n

@@ -69,7 +69,7 @@ def _grades(folder):
 
 
 def _lessons_text(header):
-    """Return such as "Lesson 03", from the columns of tasks."""
+    """Return a name such as "Lesson 03", from the columns of tasks."""
     numbers = sorted({name.partition(".")[0] for name in header if name.endswith(" points") and "." in name})
     return f"Lesson{'s' * (len(numbers) > 1)} {', '.join(numbers)}" if numbers else ""
 

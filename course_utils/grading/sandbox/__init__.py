@@ -1,1 +1,1 @@
-"""The sandbox: what runs next to a learner's code, and what confines it. This folder, like all of `policy.PUBLIC`, can be read inside it."""
+"""The sandbox: what runs alongside a learner's code, and what confines it. This folder, like all of `policy.PUBLIC`, can be read inside it."""

@@ -1,9 +1,9 @@
-"""The learner's side: imports what answers need once, locks itself in, and forks a process for each submission.
+"""The learner's side: imports once what answers need, locks itself in, and forks a process for each submission.
 
-Started by `sandbox_client.SandboxClient`, to which it talks over one socket: "start" comes with the two ends of a pipe each way and gives a
-process id, "end" kills and reaps that process. In the forked process a notebook's cells and answers run; what it is
-asked and what it replies are frames of `protocol`. Neither tasks nor judge nor an answer can be read from here: what a task offers of the
-course's own comes with "offer", when that task's answer is to run.
+Started by `sandbox_client.SandboxClient`, to which it talks over one socket: "start" comes with one end of a pipe for each direction and
+returns a process id, "end" kills and reaps that process. A notebook's cells and answers run in the forked process; its requests
+and replies are frames of `protocol`. Neither tasks nor the judge nor an answer can be read from here: the parts of the course that a task
+offers come with "offer", when that task's answer is to run.
 """
 
 import __future__
@@ -48,35 +48,35 @@ USED_BY_ANSWERS = """
     abc collections copy dataclasses enum functools heapq importlib.util inspect itertools json logging math operator pathlib pprint random
     re statistics string subprocess textwrap time timeit traceback typing unittest warnings numpy numpy.random numpy.testing
 """.split()
-# Modules behind a notebook's checks, nbgrader's and the doctor's too. Others are put in their place, with these functions, which do nothing.
+# Modules behind a notebook's checks, including nbgrader's and the doctor's. Others replace them, with these functions, which do nothing.
 REPLACED = {
     "course_utils.learner": "",
     "course_utils.learner.notebook": "hint solution play progress predict reveal",
     "course_utils.learner.train_answers": "train_own",
     "course_utils.commands.doctor": "doctor",
     "course_utils.grading.handing_out.nbgrader": "grade",
-    "course_utils.models.attention_report": "report",  # lesson 20's own trains for ten seconds
+    "course_utils.models.attention_report": "report",  # lesson 20's trains for ten seconds
     "course_utils.models.attention_properties": "",
 }
 ENVIRONMENT = ("PATH", "HOME", "LANG", "MPLBACKEND", "COURSE_PROGRESS")  # the variables that answers see
 STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
 REMEMBERED = 2**26  # bytes of questions to candidates, with their answers
-GUESSES_AT_MOST = 200  # of what a function gives; they cross with every request
+GUESSES_AT_MOST = 200  # of what a function returns; they cross with every request
 SAID_AT_MOST = 200  # answers to questions, and characters of one
 MESSAGE_AT_MOST = 200  # characters kept of an exception's text, which may hold the inputs
-SECONDS_TO_DEFINE = 0.3  # what is in a cell that failed
+SECONDS_TO_DEFINE = 0.3  # what is left of a cell that was stopped
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})  # of a code's flags
-MADV_COLLAPSE = 25  # of linux/mman.h
+MADV_COLLAPSE = 25  # from linux/mman.h
 
 
 def main() -> None:
-    """Serve until the socket closes. Argument: the socket's descriptor, from which a line of JSON comes, the settings.
+    """Serve until the socket closes. Argument: the socket's descriptor, from which the settings come as a line of JSON.
 
-    An answer can look at whatever this process was ever told: no path of a submission, of results or of a roster is among it.
+    An answer can look at whatever this process was ever told, so it is told no path of a submission, results or a roster.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
-    with control.makefile("rb") as file:  # not by the command line, which can be read in here
+    with control.makefile("rb") as file:  # not on the command line, which can be read in here
         settings = json.loads(file.readline())
     layers = policy.Layers(**settings["layers"])
     sys.path[:] = [path for path in sys.path if path]
@@ -85,7 +85,7 @@ def main() -> None:
         offered = stand_ins.install()
         warm_up(offered)
         gc.collect()
-        gc.freeze()  # what is here now is never looked at again, so that its pages stay shared
+        gc.freeze()  # never collect what is here now, so that its pages stay shared
         use_huge_pages()
         memory = policy.memory_limits(settings["memory"])
         policy.lock_server(layers, settings["ruleset"])
@@ -110,7 +110,7 @@ def scrub(data: str) -> None:
 
 
 def warm_up(offered: stand_ins.Offers) -> None:
-    """Import and use once whatever answers import late, so that no submission waits for it."""
+    """Import and use once whatever answers import late, so that no submission has to wait for it."""
     for name in (*USED_BY_ANSWERS, *_figure_modules()):
         importlib.import_module(name)
     import matplotlib.pyplot as plt
@@ -118,15 +118,15 @@ def warm_up(offered: stand_ins.Offers) -> None:
 
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
-    torch.set_num_threads = lambda threads: None  # there are none to be had, and asking for them ends the process
-    torch.compile = _uncompiled  # it would start a compiler; what is compiled computes the same
+    torch.set_num_threads = lambda threads: None  # no thread can be started, and trying ends the process
+    torch.compile = _uncompiled  # it would start a compiler; uncompiled code computes the same
     layer = torch.nn.Linear(3, 3)
     optimizer = torch.optim.Adam(layer.parameters())
     loss = F.scaled_dot_product_attention(*[layer(torch.randn(1, 2, 3))] * 3).pow(2).sum()
     loss.backward()
     optimizer.step()
     torch.einsum("ij,jk->ik", torch.ones(2, 2), torch.ones(2, 2)).softmax(-1)
-    F.embedding_bag(torch.tensor([[0]]), torch.ones(1, 1))  # looks the processor up
+    F.embedding_bag(torch.tensor([[0]]), torch.ones(1, 1))  # looks up the processor
     F.conv1d(torch.ones(1, 1, 3), torch.ones(1, 1, 1))
     torch.vmap(torch.mul)(torch.ones(2, 2), torch.ones(2, 2))
     plt.subplots()
@@ -156,7 +156,7 @@ def answer(query, key, value, mask):
 
 
 def rehearse(offered: stand_ins.Offers) -> None:
-    """Run an answer as learners' are run. What runs for the first time is slow, and in a fork everything would."""
+    """Run an answer as learners' are run. First runs are slow, and in a fork every run would be the first."""
     process = NotebookProcess(None, None, offered)
     sizes = ((2, 3, 4), (2, 5, 4), (2, 5, 6))
     for gradient in (False, True) * 10:
@@ -167,7 +167,7 @@ def rehearse(offered: stand_ins.Offers) -> None:
 
 
 def use_huge_pages() -> None:
-    """Gather this process's memory in huge pages, where Linux can (from 6.1): a fork copies an entry for each page."""
+    """Gather this process's memory in huge pages, if Linux can (from 6.1): a fork copies an entry for each page."""
     libc = seccomp.libc()
     with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
         for line in maps.read().splitlines():
@@ -178,15 +178,15 @@ def use_huge_pages() -> None:
 
 
 def _figure_modules():
-    """Return the modules of the course that a notebook may well use, by name."""
+    """Yield the names of the course's modules that a notebook may well use."""
     for found in pkgutil.iter_modules([str(policy.PACKAGE / "figures")]):
         yield f"course_utils.figures.{found.name}"
 
 
 def _replace_check_modules():
-    """Put modules in place of the REPLACED, whose functions do nothing, at once.
+    """Replace the modules in REPLACED by modules whose functions do nothing.
 
-    But for `check`, which keeps what it is given: the answer to a task, which runs when its cell has ended, and those to questions.
+    Only `check` keeps what it is given: the answer to a task, which runs when its cell has ended, and answers to questions.
     """
     for name, functions in REPLACED.items():
         sys.modules[name] = types.ModuleType(name)
@@ -215,12 +215,12 @@ def _do_nothing(*args, **named):
 
 
 def _as_number(answer):
-    """Return a number of any kind, also one in a tensor, as Python's own; None for what is none."""
+    """Return a number of any kind, even in a tensor, as Python's own; None for anything else."""
     if isinstance(answer, float) or isinstance(answer, int) and answer.bit_length() <= 64:
         return answer
     try:
         return float(answer)
-    except Exception:  # whatever was handed to it
+    except Exception:  # it may be anything
         return None
 
 
@@ -250,7 +250,7 @@ def serve(
 
 
 def _run_child(requests, replies, layers, memory, cpu_seconds, offered):
-    """Do what a forked process does, to its end."""
+    """Run a forked process to its end."""
     try:
         os.dup2(requests, 3)
         os.dup2(replies, 4)
@@ -262,10 +262,10 @@ def _run_child(requests, replies, layers, memory, cpu_seconds, offered):
 
 
 def make_deterministic() -> None:
-    """Let what notebooks draw at random, and their process's number, be the same in each run. For the server, once."""
+    """Make what notebooks draw at random, and their process ids, the same in each run. For the server, once."""
     np.random.seed(0)
     torch.manual_seed(0)
-    os.register_at_fork(after_in_child=partial(random.seed, 0))  # after that of `random`, which takes another one
+    os.register_at_fork(after_in_child=partial(random.seed, 0))  # after `random`'s own hook, which sets another seed
     os.getpid = os.getppid = lambda: 1
 
 
@@ -314,8 +314,8 @@ class NotebookProcess:
     def _run_cell(self, number, source, seconds, waiting, statements=None):
         """Run a cell as a notebook does, statement by statement.
 
-        One that fails is passed over: what stops it here, such as a package that is missing, may have worked where it was written. Of a
-        cell whose time is up, the functions, classes and imports below are defined all the same.
+        A statement that fails is skipped: what stops it here, such as a missing package, may have worked where it was written. If a
+        cell's time is up, the functions, classes and imports further down are defined all the same.
 
         Args:
             number: of the cell.
@@ -325,8 +325,8 @@ class NotebookProcess:
 
         Returns:
             {"failed": what stopped it first, "" for nothing, "late": whether its time was up, "missed": whether it used what was not
-            offered, "question_replies": what has been replied to questions so far, "checked": {task: after how many statements
-            the cell has checked it last; None where nothing but expressions came after}}.
+            offered, "question_replies": the replies to questions so far, "checked": {task: after how many statements
+            the cell last checked it; None if only expressions come after}}.
         """
         name, outcome, rest, checked = f"cell {number}", {"failed": "", "late": False}, [], {}
         given = sys.modules["course_utils.learner.notebook"].just_given
@@ -370,9 +370,9 @@ class NotebookProcess:
                 break
 
     def _run_answer(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
-        """{"outcomes": …}, or {"no answer": (kind, what to show)} where nothing can be run; its kind is "missing" where nothing is.
+        """Return {"outcomes": …}, or {"no answer": (kind, what to show)} if nothing can be run, of kind "missing" if nothing is there.
 
-        With a task's id, what `check` was given for it is run; where that is no such thing, and without an id, what stands under the name.
+        With a task's id, what `check` was given for it is run; if that is of no such kind, or without an id, whatever has the name.
         """
         answer = sys.modules["course_utils.learner.notebook"].given.get(task)
         if kind_of_answer(answer)[0] not in kinds:
@@ -390,10 +390,10 @@ class NotebookProcess:
         return {"outcomes": outcomes, "unwatched": tracer.ended}
 
     def _candidate_proxy(self, key):
-        """Return a function that stays on the other side: its arguments go there, its value or exception comes back.
+        """Return a stand-in for a function on the other side: its arguments go there, its value or exception comes back.
 
-        Where gradients are kept of an argument and the value is one number, its gradients come too. Functions among the arguments
-        stay here, and are called from there.
+        If an argument keeps gradients and the value is one number, its gradients come too. Functions among the arguments
+        stay here and are called from there.
         """
         numbers = count()
 
@@ -426,7 +426,7 @@ class NotebookProcess:
         return candidate
 
     def _call(self, key, args, options, grads, packed):
-        """Return what came of a call. Asked before, of another candidate, it is answered for all, and kept for them."""
+        """Return the outcome of a call. If another candidate was asked the same before, all outcomes come back and are kept."""
         request = {"call": key, "args": args, "options": options, "kept": grads, "asked before": packed in self._known}
         reply = self._exchange(request)
         if self._remembered < REMEMBERED:
@@ -435,10 +435,10 @@ class NotebookProcess:
         return reply["came"][key] if "came" in reply else reply
 
     def _call_back(self, functions, guesses, **request):
-        """Return what came of a call with functions among its arguments, each of which is called as often as the candidate calls it.
+        """Return the outcome of a call with functions among its arguments, each of which is called as often as the candidate calls it.
 
-        Guesses spare crossings: what a function gave in a like call, of another candidate. The candidate runs on with them, and then each
-        call is made here, in its order; where something else comes of one, the candidate runs again from there.
+        Guesses save crossings: what a function returned in a similar call, by another candidate. The candidate goes on with them, and then
+        each call is made here, in order; if one returns something else, the candidate runs again with that.
         """
         results = []
         while True:
@@ -457,7 +457,7 @@ class NotebookProcess:
                 return outcome
 
     def _exchange(self, request):
-        """Write a request to the other side, and return the reply."""
+        """Write a request to the other side and return the reply."""
         protocol.write(self._replies, self._nonce, pack(request))
         nonce, reply = protocol.read(self._requests)
         if nonce != self._nonce or "call" not in reply:
@@ -466,7 +466,7 @@ class NotebookProcess:
 
 
 class _WithGradients(torch.autograd.Function):
-    """Joins a number that came from the other side to the tensors that it was computed from, by the gradients that came with it."""
+    """Joins a number from the other side to the tensors that it was computed from, through the gradients that came with it."""
 
     @staticmethod
     def forward(ctx, value, gradients, *tensors):
@@ -480,7 +480,7 @@ class _WithGradients(torch.autograd.Function):
 
 
 def _cell_code(source, name, flags=0):
-    """Return a cell's code. What is no Python, such as %time and !ls, becomes calls of the `Shell`, by IPython's own rules."""
+    """Return a cell's code. What is not Python, such as %time and !ls, becomes calls to the `Shell`, by IPython's own rules."""
     try:
         return compile(source, name, "exec", flags, dont_inherit=True)
     except SyntaxError:
@@ -488,7 +488,7 @@ def _cell_code(source, name, flags=0):
 
 
 class Shell:
-    """Stands in for IPython's shell. Of all commands those that time or capture code run it; the others do nothing."""
+    """Stands in for IPython's shell. Commands that time or capture code run it; all others do nothing."""
 
     def __init__(self, names):
         self._names = names
@@ -507,7 +507,7 @@ class Shell:
             exec(_cell_code(cell, f"%%{name}"), self._names)
 
     def run_cell(self, source, *more, **options):
-        """Run a cell that is given as text. As in a notebook, an error in it stops nothing below."""
+        """Run a cell given as text. As in a notebook, an error in it stops nothing below."""
         try:
             exec(_cell_code(source, "run_cell"), self._names)
         except Exception as error:
@@ -524,7 +524,7 @@ class Shell:
 
 
 class _Nowhere(io.TextIOBase):
-    """Takes what is printed and keeps nothing."""
+    """Accepts what is printed and keeps nothing."""
 
     def write(self, text):
         return len(text)

@@ -1,6 +1,6 @@
-"""Takes from a process every file but those named, every TCP port, and signals to others: Linux's Landlock.
+"""Denies a process all files but those named, all TCP ports, and signals to others, with Linux's Landlock.
 
-Why by hand: three system calls, against bindings from PyPI that each have one author and few users. Source: Linux's
+Why by hand: it is three system calls, and each of PyPI's bindings has one author and few users. Source: Linux's
 Documentation/userspace-api/landlock.rst; the numbers are in linux/landlock.h.
 """
 
@@ -19,19 +19,19 @@ SCOPES = 0b11  # abstract Unix sockets, signals: from version 6
 
 
 def version() -> int:
-    """Return Landlock's version in this kernel, 0 where there is none."""
+    """Return Landlock's version in this kernel, 0 if there is none."""
     if not hasattr(os, "O_PATH"):  # not Linux
         return 0
     return max(_system_call(CREATE_RULESET, None, ctypes.c_size_t(0), VERSION_ONLY), 0)
 
 
 def rules(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterable[str] = ()) -> int:
-    """Return a descriptor of rules, which this process or one that is given it can put on: paths need not be told to it.
+    """Return a descriptor of rules, which this process or one that is given it can put on without being told the paths.
 
     Args:
-        readable: files and folders, with all beneath, that may be read. What does not exist is passed over.
+        readable: files and folders, with all below, that may be read. What does not exist is skipped.
         writable: files that may also be written, such as /dev/null.
-        folders: whose names, and those of all beneath, may be listed, without reading the files.
+        folders: may be listed, with all folders below, without reading the files.
 
     Raises:
         OSError: the kernel has no Landlock, or refuses.
@@ -57,7 +57,7 @@ def rules(readable: Iterable[str], writable: Iterable[str] = (), folders: Iterab
 
 
 def lock(ruleset: int) -> None:
-    """Restrict this process, for good, and all that it starts, to what the rules allow; their descriptor is closed. Raises OSError."""
+    """Restrict this process and all that it starts, for good, to what the rules allow; close their descriptor. Raises OSError."""
     try:
         _check(ctypes.CDLL(None, use_errno=True).prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
         _check(_system_call(RESTRICT_SELF, ruleset, 0))

@@ -3,13 +3,13 @@
     Landlock      no file but Python's libraries and the course's public parts; no TCP; no signals to others
     seccomp       no system call but those that computing needs: no process, thread, socket, program, signal
     limits        memory, CPU time, open files; nothing written
-    bubblewrap    where it is installed: namespaces without network, other processes, or other files
+    bubblewrap    if it is installed: namespaces without network, other processes, or other files
 
-seccomp and one of Landlock and bubblewrap are what it takes; a machine without them does not grade, unless told to.
-What the sandbox shows and hides is here, too: the folders in `PUBLIC` are all of the course that a learner's code may read.
+seccomp and either Landlock or bubblewrap are required; a machine without them does not grade, unless told to.
+What the sandbox shows and hides is here, too: of the course, a learner's code may read only the folders in `PUBLIC`.
 
 The locks are a few system calls, written out in `landlock.py` and `seccomp.py`, so that one person can check them against the kernel's documentation.
-The libraries that we looked at first need a compiler (pyseccomp), have one author and few users (landlock, py-landlock, landlockpy), or want Linux 6.7
+The libraries that we considered need a compiler (pyseccomp), have one author and few users (landlock, py-landlock, landlockpy), or need Linux 6.7
 and bring 10 MB of machine code (sandlock).
 """
 
@@ -39,7 +39,7 @@ except ImportError:  # Windows, where nothing is graded
 
 PACKAGE = Path(__file__).resolve().parents[2]
 # Folders of the package that hold neither tasks nor judge nor an answer to a task, and this one, which runs in the sandbox itself.
-# In place of `stand_ins.WITHHELD_PACKAGES`, which do hold answers, stands what a task offers.
+# Instead of `stand_ins.WITHHELD_PACKAGES`, which do hold answers, there is only what a task offers.
 PUBLIC = ("base", "data", "figures", "checks/running", "grading/sandbox")
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/localtime")
 ANSWERS_OF_OTHERS = ("sacrebleu",)  # libraries that answer a task, such as 07.bleu
@@ -58,7 +58,7 @@ class SandboxError(CourseError):
 
 @dataclass(frozen=True)
 class Layers:
-    """Which locks are on, or can be had."""
+    """Which locks are on, or available."""
 
     landlock: int = 0  # its version, 0 for none
     seccomp: bool = False
@@ -76,7 +76,7 @@ class Layers:
 
 @functools.cache
 def available() -> Layers:
-    """Return the locks that this machine gives to this user."""
+    """Return the locks that this machine offers this user."""
     if platform.system() != "Linux":
         return Layers()
     return Layers(landlock.version(), seccomp.supported(), _bubblewrap())
@@ -93,7 +93,7 @@ def _bubblewrap():
 
 
 def chosen(unsafe: bool = False) -> Layers:
-    """Return all locks that can be had. Raises SandboxError where they do not suffice, unless `unsafe`."""
+    """Return all available locks. Raises SandboxError if they are not enough, unless `unsafe`."""
     layers = available()
     if not hasattr(os, "fork"):
         raise SandboxError(f"Answers run in forked processes, which {platform.system()} does not have: {WAYS_OUT}.")
@@ -106,7 +106,7 @@ def readable(hidden=(), data=()) -> list[str]:
     """Return the files and folders that may be read in the sandbox: libraries, the public parts of the course, data.
 
     Args:
-        hidden: files and folders that may not be read even where they lie in one of those, such as the submissions.
+        hidden: files and folders that may not be read even inside one of those, such as the submissions.
         data: the files of the real data sets, not the folder that they are in, which may hold anything.
     """
     roots = {os.path.realpath(root) for root in (*_library_folders(), *SYSTEM, *data)}
@@ -126,7 +126,7 @@ def _course_copies():
 
 
 def _folders_named(folder, name, depth):
-    """Give the folders of that name below a folder, and down to so many levels deeper."""
+    """Yield the folders with this name in a folder, and down to `depth` levels deeper."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name == name:
@@ -144,7 +144,7 @@ def public() -> list[str]:
 
 
 def _library_folders():
-    """Folders of Python's own libraries and of installed packages."""
+    """Return the folders of Python's own libraries and of installed packages."""
     paths = [sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths.append(str(Path(find_spec("torch").origin).parents[1]))  # wherever it was installed
     paths += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
@@ -153,7 +153,7 @@ def _library_folders():
 
 
 def _paths_without(root, secret):
-    """`root`, or where something secret lies beneath it, everything in it but that."""
+    """Return `root` or, if something secret lies below it, everything in it but that."""
     if any(_is_within(root, path) for path in secret):
         return []
     if not any(_is_within(path, root) for path in secret):
@@ -168,12 +168,12 @@ def _is_within(path, folder):
 
 
 def python() -> str:
-    """Return this environment's Python, by a path without links to folders, but still the environment's."""
+    """Return the path of this environment's Python, without links among its folders; the file may still be one."""
     return os.path.join(os.path.realpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable))
 
 
 def command(layers: Layers, program: list[str], hidden=(), data=()) -> list[str]:
-    """Return the command line that starts `program`, inside bubblewrap where it is among the layers."""
+    """Return the command line that starts `program`, inside bubblewrap if it is among the layers."""
     if not layers.bubblewrap:
         return program
     shown = {os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *_library_folders(), "/usr", *data)}
@@ -203,16 +203,16 @@ def command(layers: Layers, program: list[str], hidden=(), data=()) -> list[str]
 
 
 def _mask_options(path, shown):
-    """Options that put an empty folder or file over a path, where it would be seen."""
+    """Return options that put an empty folder or file over a path, if it would be seen."""
     if not any(_is_within(path, root) for root in shown):
         return []
     return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
 
 
 def rules(layers: Layers, hidden=(), data=()) -> int | None:
-    """Return a descriptor of Landlock's rules for `lock_server`, None where it is not among the layers. Raises OSError.
+    """Return a descriptor of Landlock's rules for `lock_server`, None if it is not among the layers. Raises OSError.
 
-    The trusted side makes them: so the process that is locked never knows the paths that it may not read.
+    The trusted side makes them, so that the locked process never knows the paths that it may not read.
     """
     if not layers.landlock:
         return None
@@ -230,13 +230,13 @@ def lock_server(layers: Layers, ruleset: int | None = None) -> None:
     for name, most in (("NOFILE", 64), ("STACK", 2**26), ("CORE", 0), ("FSIZE", 0), ("MEMLOCK", 0), ("MSGQUEUE", 0)):
         _set_limit(name, most)
     if layers.seccomp:
-        seccomp.libc().prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: its memory is nobody's to read or write
+        seccomp.libc().prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE: nobody may read or write its memory
     if ruleset is not None:
         landlock.lock(ruleset)
     if layers.safe:
         _drop_capabilities()
     if layers.seccomp:
-        seccomp.compiled(_may_write(layers))  # once, for all that are forked
+        seccomp.compiled(_may_write(layers))  # once, for all forks
 
 
 def lock_child(layers: Layers, memory: dict[str, int], cpu_seconds: int) -> None:
@@ -260,10 +260,10 @@ def _may_write(layers):
 
 
 def memory_limits(more: int) -> dict[str, int]:
-    """Return the limits, in bytes by name, of a process that may take so much more than this one has; {} where it is not Linux.
+    """Return the limits, in bytes by name, for a process that may take `more` bytes above what this one has; {} if this is not Linux.
 
-    Of address space, and of memory of its own, since a process may give back the libraries' share of the former. To be
-    asked before the process is locked, since the answer is in a file.
+    They are on address space and on its own memory, since a process may give back the libraries' share of the former. To be
+    called before the process is locked, since the answer is in a file.
     """
     if platform.system() != "Linux":
         return {}
@@ -273,14 +273,14 @@ def memory_limits(more: int) -> dict[str, int]:
 
 
 def limit_memory(more: int) -> None:
-    """Let this process, and what it starts, take so many bytes more than it has, for good."""
+    """Limit this process and what it starts, for good, to `more` bytes above what it has."""
     for name, most in memory_limits(more).items():
         _set_limit(name, most)
 
 
 @contextmanager
 def limited_memory(more: int):
-    """Let the body take so many bytes of address space more than this process has; then what held before."""
+    """Limit the body to `more` bytes of address space above what this process has; then restore the limit."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = memory_limits(more).get("AS", before[0])
     if before[0] == resource.RLIM_INFINITY or most < before[0]:
@@ -300,7 +300,7 @@ def _set_limit(name, most):
 
 
 def _drop_capabilities():
-    """Take every capability from this process: root inside is nobody special. Numbers from linux/capability.h."""
+    """Drop all capabilities of this process: root inside is nobody special. Numbers from linux/capability.h."""
     header = struct.pack("Ii", 0x20080522, 0)
     if seccomp.libc().syscall(126 if platform.machine() == "x86_64" else 91, header, bytes(24)):
         raise OSError(ctypes.get_errno(), "capabilities cannot be dropped")

@@ -10,7 +10,7 @@ import time
 from course_utils.checks.running.contract import unpack
 
 NONCE = 16  # bytes
-MAGICS = ("time", "prun", "capture")  # IPython's that run their code in a learner's process; all others do nothing
+MAGICS = ("time", "prun", "capture")  # IPython commands that run their code in a learner's process; others do nothing
 LARGEST = 4 * 2**20  # bytes of a reply; right results are a thousand times smaller
 
 
@@ -23,11 +23,11 @@ class NoReplyInTime(Exception):
 
 
 class Garbled(Exception):
-    """The data received is no reply to the request: too long, with another nonce, or impossible to unpack."""
+    """The data received is not a reply to the request: too long, with a different nonce, or impossible to unpack."""
 
 
 def write(pipe: int, nonce: bytes, body: bytes, deadline: float | None = None) -> None:
-    """Write one frame. With a deadline `pipe` must not block. Raises Closed, or NoReplyInTime where the other side reads too slowly."""
+    """Write one frame. With a deadline `pipe` must not block. Raises Closed, or NoReplyInTime if the other side reads too slowly."""
     frame = memoryview(len(body).to_bytes(8, "big") + nonce + body)
     while frame:
         _wait(pipe, select.POLLOUT, deadline)
@@ -63,7 +63,7 @@ def unpack_reply(body: bytes) -> object:
 
 
 def _read_exactly(pipe, size, deadline=None):
-    """`size` bytes. A deadline holds for all of them together, however slowly they drip."""
+    """Return `size` bytes. A deadline is for all of them together, however slowly they drip."""
     received = bytearray()
     while len(received) < size:
         _wait(pipe, select.POLLIN, deadline)

@@ -1,7 +1,7 @@
-"""Lets a process make only the system calls that computing needs; Linux's seccomp, through a filter written here.
+"""Lets a process make only the system calls that computing needs, with Linux's seccomp and a filter written here.
 
-Why by hand: the kept bindings need libseccomp on the machine and look for it with tools that a locked process may not
-start. The filter is a short list of numbers; `allowed` is all there is to review. Source: Linux's
+Why by hand: the maintained bindings need libseccomp on the machine and look for it with tools that a locked process may not
+start. The filter is a short list of numbers; the tables below are all there is to review. Source: Linux's
 Documentation/userspace-api/seccomp_filter.rst, and linux/filter.h for the instructions.
 """
 
@@ -22,8 +22,8 @@ MAP_GROWSDOWN_HUGETLB = 0x100 | 0x40000
 # System calls that read a clock, take memory, use what is open, or look at files (which Landlock restricts).
 # Not here, so refused: whatever makes a process, a thread, a socket, a file or shared memory, signals or traces
 # another process, runs a program, changes an owner, a mode, a limit, the clock or the machine.
-# stat and its like tell a file's size and times, and Landlock lets them. A filter sees the address of a path and not the path,
-# so it could refuse them for all files only, and Python imports nothing without them: who guesses a path learns so much of it.
+# stat and its like reveal a file's size and times, and Landlock allows it. A filter sees a path's address and not the path,
+# so it could only refuse them for all files, and Python imports nothing without them: whoever guesses a path learns that much.
 X86_64 = {
     "read": 0, "write": 1, "open": 2, "close": 3, "stat": 4, "fstat": 5, "lstat": 6, "poll": 7, "lseek": 8, "mmap": 9,
     "mprotect": 10, "munmap": 11, "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "ioctl": 16,
@@ -53,9 +53,9 @@ AARCH64 = {
 }  # fmt: skip
 MACHINES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
 
-# Calls allowed with some values of one argument only: (which argument, the values). fcntl: copy a descriptor, read or set its
-# flags, never its owner or size; ioctl: is it a terminal, close on exec; prlimit64: a null pointer, so reading limits only;
-# madvise: what allocators ask for, and never that a file leaves memory (MADV_COLD, MADV_PAGEOUT), which a later process can see.
+# Calls allowed only with some values of one argument: (which argument, the values). fcntl: copy a descriptor, read or set its
+# flags, never its owner or size; ioctl: is it a terminal, close on exec; prlimit64: a null pointer, so only reading limits;
+# madvise: what allocators ask for, but never that a file leaves memory (MADV_COLD, MADV_PAGEOUT), which a later process can see.
 # fadvise64 is not among the calls for the same reason.
 ONLY_WITH = {
     "fcntl": (1, (0, 1, 2, 3, 1030)),
@@ -75,7 +75,7 @@ def supported() -> bool:
     """Return whether this kernel takes filters and this machine's calls are listed here."""
     if platform.system() != "Linux" or platform.machine() not in MACHINES:
         return False
-    # None is at address 0: EFAULT where filters are known.
+    # None is a null pointer: EFAULT if the kernel knows filters.
     libc().prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, None, 0, 0)
     return ctypes.get_errno() == errno.EFAULT
 
@@ -85,7 +85,7 @@ def filter_for(machine: str, may_write: bool = True) -> list[tuple[int, int, int
 
     Args:
         machine: as `platform.machine()` names it.
-        may_write: False where nothing else keeps files from being made, emptied or opened for writing.
+        may_write: False if nothing else keeps files from being created, emptied or opened for writing.
     """
     architecture, numbers = MACHINES[machine]
     program = [
@@ -109,7 +109,7 @@ def filter_for(machine: str, may_write: bool = True) -> list[tuple[int, int, int
 
 
 def _mmap_instructions(number):
-    """Instructions that allow mmap, but for memory that RLIMIT_DATA does not count: shared, of a stack, of huge pages."""
+    """Return instructions that allow mmap, except for memory that RLIMIT_DATA does not count: shared, of a stack, of huge pages."""
     inside = [
         (LOAD, 0, 0, ARGUMENTS + 8 * 3),
         (ANY_BIT, 2, 0, MAP_GROWSDOWN_HUGETLB),
@@ -122,7 +122,7 @@ def _mmap_instructions(number):
 
 
 def _argument_instructions(number, argument, values):
-    """Instructions that allow a call when both halves of one argument are those of a value, and refuse it otherwise."""
+    """Return instructions that allow a call if both halves of one argument are those of a value, and refuse it otherwise."""
     place = ARGUMENTS + 8 * argument  # little-endian: the lower half comes first
     inside = [(LOAD, 0, 0, place + 4), (EQUAL, 1, 0, 0), (RETURN, 0, 0, DENY), (LOAD, 0, 0, place)]
     for value in values:
@@ -143,7 +143,7 @@ def compiled(may_write: bool = True) -> tuple[int, bytes]:
 
 
 def lock(may_write: bool = True) -> None:
-    """Put the filter on this process, for good. Raises OSError where the kernel refuses it."""
+    """Put the filter on this process, for good. Raises OSError if the kernel refuses it."""
     program = _Program(*compiled(may_write))
     if libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc().prctl(
         PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0

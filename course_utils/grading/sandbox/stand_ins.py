@@ -1,7 +1,7 @@
 """Replaces the packages of the course that contain answers to tasks: in the sandbox only what a task offers of them exists.
 
-A notebook may import from them what it likes, and gets a name for it. Behind the name stands nothing until a task that offers it is
-run: then the trusted side sends its source (`judging/offered_source.py`).
+A notebook may import what it likes from them and gets a name for it. There is nothing behind the name until a task that offers it
+runs: then the trusted side sends its source (`judging/offered_source.py`).
 """
 
 import sys
@@ -14,7 +14,7 @@ WITHHELD_PACKAGES = ("models", "translation", "training")  # those that hold an 
 
 
 class NotOffered(Exception):
-    """What the task at hand does not offer was used."""
+    """Something was used that the current task does not offer."""
 
 
 class Offers:
@@ -27,7 +27,7 @@ class Offers:
             for package in WITHHELD_PACKAGES
             for path in (PACKAGE / package).rglob("*.py")
         ]
-        # Listed before the folders are closed.
+        # Listed before the folders become unreadable.
         self._names = {".".join(name.parts).removesuffix(".__init__") for name in names}
 
     def find_spec(self, name, path=None, target=None):
@@ -56,7 +56,7 @@ class Offers:
         module.__getattr__ = of_package if hasattr(module, "__path__") else of_module
 
     def put(self, sources: dict[str, str]) -> None:
-        """Let modules hold what is offered: {"models.attention": source}, each after those that it imports from."""
+        """Fill modules with what is offered: {"models.attention": source}, each after those that it imports from."""
         for name, source in sources.items():
             module = import_module(f"{PACKAGE.name}.{name}")
             place = PACKAGE.joinpath(*name.split(".")).with_suffix(".py")
@@ -64,7 +64,7 @@ class Offers:
 
 
 class StandIn:
-    """A name of the course's own. Used while nothing is behind it, it raises NotOffered."""
+    """A name from the course. Using it while nothing is behind it raises NotOffered."""
 
     def __init__(self, offers, module, name):
         vars(self).update(_offers=offers, _module=module, _name=name, __name__=name)
@@ -100,7 +100,7 @@ class StandIn:
         return key in self._original()
 
     def __instancecheck__(self, value):
-        """Nothing is an instance of a class that is not at hand."""
+        """Nothing is an instance of a class that is not available."""
         return self._name in vars(self._module) and isinstance(value, self._original())
 
     def __subclasscheck__(self, cls):
@@ -108,14 +108,14 @@ class StandIn:
         return self._name in vars(self._module) and issubclass(cls, self._original())
 
     def __or__(self, other):
-        """Let an annotation name a class of the course that is not at hand: `Encoder | None`."""
+        """Let an annotation name a class of the course that is not available: `Encoder | None`."""
         return self._original() | other if self._name in vars(self._module) else self
 
     __ror__ = __or__
 
 
 def install() -> Offers:
-    """Replace these packages from now on; none of them may have been imported."""
+    """Replace these packages from now on; none of them may have been imported yet."""
     loaded = [
         name
         for name in sys.modules

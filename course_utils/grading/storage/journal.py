@@ -1,6 +1,6 @@
-"""The journal of a grading: a line of JSON for each result, only ever added to. Kill anything at any time and go on.
+"""The journal of a grading: a line of JSON for each result, append-only. Kill anything at any time and carry on.
 
-The first line says what holds for all: the seed, when grading began, which locks were on, which lessons count. A line that was cut off in
+A header, of which the last counts, says what holds for all: the seed, when grading began, the locks, the lessons that count. A line cut off in
 the middle, by a kill or a full disk, is dropped when the journal is opened; what it held is graded again.
 """
 
@@ -28,10 +28,10 @@ class JournalError(CourseError):
 
 
 class Journal:
-    """Results by key, on disk; in memory only where each stands. A context manager, for one process at a time.
+    """Results by key, on disk; only their positions are in memory. A context manager, for one process at a time.
 
     Args:
-        folder: the folder of results, made where there is none.
+        folder: the folder of results, created if missing.
     """
 
     def __init__(self, folder: Path):
@@ -68,7 +68,7 @@ class Journal:
         self._lock.release()
 
     def _index_results(self):
-        """Learn where each result stands, and cut off a last line that was not finished."""
+        """Find the position of each result, and cut off an unfinished last line."""
         good = 0
         with open(self._path, "rb") as file:
             while (line := file.readline(LONGEST)).endswith(b"\n"):
@@ -105,7 +105,7 @@ class Journal:
         )
 
     def begin(self, seed: int, layers: str, lessons: Sequence[str] = ()) -> None:
-        """Write the header, where there is none yet or it says something else."""
+        """Write the header if there is none yet or it has changed."""
         began = self.header.get("began") or datetime.now(timezone.utc).replace(microsecond=0).isoformat()
         header = {"journal": VERSION, "seed": seed, "began": began, "layers": layers, "lessons": list(lessons)}
         if header != self.header:
@@ -118,7 +118,7 @@ class Journal:
         return datetime.fromisoformat(self.header["began"])
 
     def add(self, result: Result) -> None:
-        """Keep a result; it is in the operating system's hands when this returns. A second one under a key is dropped."""
+        """Keep a result; it is in the operating system's hands when this returns. A second one with the same key is dropped."""
         key, place = bytes.fromhex(result.key), self._end
         if key not in self._places:
             self._append(result.fitted().line())
@@ -132,7 +132,7 @@ class Journal:
         self._end += len(line)
 
     def sync(self) -> None:
-        """Wait until the disk has it all."""
+        """Wait until everything is on disk."""
         with cannot_write(self._path):
             os.fsync(self._file.fileno())
 
@@ -149,7 +149,7 @@ class Journal:
 
 @contextmanager
 def cannot_write(path: Path):
-    """Turn an OSError of writing there into a sentence that says how to go on."""
+    """Turn an OSError from writing there into a sentence that says what to do."""
     try:
         yield
     except OSError as error:

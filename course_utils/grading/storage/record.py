@@ -1,4 +1,4 @@
-"""What grading passes on: verdicts as the journal keeps them, and the same with points, as the results show them.
+"""What grading passes on: verdicts as the journal keeps them, and with points, as the results show them.
 
 Everything here is plain and turns into JSON and back. Texts may come from a learner's notebook: whoever writes them
 into a page or a table escapes them.
@@ -25,7 +25,7 @@ STATES = (
 BYTES_AT_MOST = 2**16  # of a Result as a line of JSON
 REMARKS, SUSPICIONS, NOTICED = 20, 20, 20  # of a Result
 REMARK_AT_MOST = 400  # characters
-LENGTHS = (4000, 1000, 250, 100, 40)  # to which all texts are cut, one after the other, until they fit
+LENGTHS = (4000, 1000, 250, 100, 40)  # to which all texts are cut, in turn, until they fit
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,20 @@ class Verdict:
     state: str  # one of STATES
     kind: str = ""  # what was wrong first: type, shape, finite, value, gradient, side effect, error
     mistake: str = ""  # the diagnosed mistake's name
-    edge: bool = False  # right on every ordinary input (all of them were run), wrong on an edge only
+    edge: bool = False  # right on every ordinary input (all were run), wrong only on an edge
     message: str = ""  # the judge's sentence: why
     note: str = ""  # on the notebook: "defined twice; the last counts", "perhaps renamed to attn"
     code: str = ""  # the definition, as it is in the notebook, cut at 4,000 characters
-    fingerprint: str = (
-        ""  # the same for definitions that differ in blanks and comments only; "" where nothing is defined
-    )
+    fingerprint: str = ""  # the same if only layout and own names differ; "" if there is no answer
     seconds: float = 0.0  # wall-clock time of its run
-    borrowed: str = ""  # functions of the course's own that it calls, of those that the exercise does not offer
+    borrowed: str = ""  # the course's functions that it calls although the exercise does not offer them
     values_right: bool = False  # all inputs were run and every value is right; a gradient or a side effect is wrong
-    hazard: bool = False  # right, but on an input that no lesson builds
+    hazard: bool = False  # wrong only on inputs that no lesson builds
     pictures: int = 0  # in an answer in words
 
     @classmethod
     def of(cls, report, **more) -> "Verdict":
-        """Return what a check's Report says that earns points; `more` are the other fields."""
+        """Return what a check's Report says that affects points; `more` are the other fields."""
         return cls(
             report.task,
             report.state,
@@ -69,22 +67,20 @@ class Verdict:
 class Result:
     """One line of the journal: one notebook, or one file that could not be read as a notebook."""
 
-    key: str  # SHA-256 over notebook, tasks, seed and limits
+    key: str  # SHA-256 of notebook, tasks, seed, limits and more: `result_key`
     student: str
-    file: str  # path below the folder of submissions, "" where a student handed in nothing for the lesson
-    lesson: str  # "03", "" where it could not be told
+    file: str  # path below the folder of submissions, "" if a student handed in nothing for the lesson
+    lesson: str  # "03", "" if unknown
     problem: str = ""  # why the file could not be graded, as a sentence
     remarks: tuple[str, ...] = ()  # on the notebook: "Cell 4 failed: NameError: …"
     suspicions: tuple[str, ...] = ()  # what no honest notebook needs: reasons for a look by a person
     verdicts: tuple[Verdict, ...] = ()
     seconds: float = 0.0
     requests: tuple[str, ...] = ()  # to look again at a task: "03.attention: My answer is right, since …"
-    noticed: tuple[
-        str, ...
-    ] = ()  # what the instructor may want to know, and no reason for suspicion: "Checks deleted: …"
+    noticed: tuple[str, ...] = ()  # for the instructor, but no reason for suspicion: "Checks deleted: …"
 
     def fitted(self) -> "Result":
-        """Return the same in at most `BYTES_AT_MOST` as a line: what a notebook says about itself has no bounds otherwise."""
+        """Return the same, cut to at most `BYTES_AT_MOST` as a line: a notebook's texts are otherwise unbounded."""
         few = replace(
             self,
             remarks=_first_texts(self.remarks, REMARKS, "remarks"),
@@ -117,14 +113,14 @@ class Result:
 
     @classmethod
     def from_json(cls, plain: dict) -> "Result":
-        """Return the Result that `to_json` made `plain` of. Raises TypeError or KeyError where it is none."""
+        """Return the Result that `to_json` turned into `plain`. Raises TypeError or KeyError if there is none."""
         texts = {name: tuple(plain[name]) for name in ("remarks", "suspicions", "requests")}
-        texts["noticed"] = tuple(plain.get("noticed", ()))  # which journals of an earlier version do not hold
+        texts["noticed"] = tuple(plain.get("noticed", ()))  # which an earlier version's journals lack
         return cls(**{**plain, **texts, "verdicts": tuple(Verdict(**verdict) for verdict in plain["verdicts"])})
 
 
 def _first_texts(texts, at_most, what):
-    """Return so many of the texts, each cut, and how many were left out."""
+    """Return the first texts, each cut, and how many more were left out."""
     first = tuple(cut(text, REMARK_AT_MOST) for text in texts[:at_most])
     return first if len(texts) <= at_most else (*first[:-1], f"{len(texts) - at_most + 1:,} more {what} were left out.")
 
@@ -141,7 +137,7 @@ class Person:
     student: str  # the identifier, unique in a class
     name: str = ""
     email: str = ""
-    # The roster's further columns, such as "SIS Login ID", "Section".
+    # The roster's other columns, such as "SIS Login ID", "Section".
     other: dict[str, str] = field(default_factory=dict)
 
 
@@ -153,24 +149,24 @@ class Points:
     points: float
     possible: float
     explanation: str = ""
-    graded: float | None = None  # what grading gave, where an instructor has set other points
+    graded: float | None = None  # what grading gave, if an instructor has set other points
     read: bool = False  # whether an answer in words was read: the points are the instructor's
     comment: str = ""  # the instructor's
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Everything on one student: what the results are written from."""
+    """Everything about one student, from which the results are written."""
 
     person: Person
-    results: tuple[Result, ...]  # one a lesson, in order of lessons; files that are no notebook of a lesson at the end
-    points: tuple[Points, ...]  # one a task that counts, in order of tasks
+    results: tuple[Result, ...]  # one per lesson, in order of lessons; files that are no lesson's notebook at the end
+    points: tuple[Points, ...]  # one per task that counts, in order of tasks
     late: str = ""  # the sentence on lateness
     lost: float = 0.0  # points taken off for lateness
     total: float = 0.0  # the points' sum less `lost`, never below 0
     possible: float = 0.0
     comment: str = ""  # the instructor's, on the whole
     other_lessons: tuple[str, ...] = ()  # that were handed in and do not count
-    stranger: bool = False  # handed in, and not on the roster that there is
-    resembled: str = ""  # by a stranger's name: a student on the roster
-    late_unknown: bool = False  # Canvas marks it as late, and nobody says when it came in
+    stranger: bool = False  # handed in but not on the roster, if there is one
+    resembled: str = ""  # the student on the roster to whom a stranger's name may belong
+    late_unknown: bool = False  # Canvas marks it as late, and nothing says when it was handed in
