@@ -13,6 +13,8 @@ import urllib.request
 import timeouts
 from repository import ROOT
 
+from course_utils.commands.lab import _is_taken
+
 ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d+)/lab/tree/(\S+)\?token=(\w+)")
 
 
@@ -39,7 +41,7 @@ class Lab:
         self.reader.start()
         deadline = time.monotonic() + wait
         # JupyterLab prints its address before it listens there
-        while not ((found := ADDRESS.search("".join(self.printed))) and listens(int(found[1]))):
+        while not ((found := ADDRESS.search("".join(self.printed))) and _is_taken(int(found[1]))):
             assert self.process.poll() is None and time.monotonic() < deadline, "".join(self.printed)
             time.sleep(0.1)
         self.port, self.path, self.token = int(found[1]), found[2], found[3]
@@ -65,12 +67,6 @@ class Lab:
     def __exit__(self, *_):
         if self.process.returncode is None:
             self.stop()
-
-
-def listens(port):
-    """Whether something on this computer takes connections on a port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def free_port():

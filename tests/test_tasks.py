@@ -45,6 +45,7 @@ def test_a_drawn_matrix_is_never_its_own_transpose():
     for draw in map(Draw, range(100)):
         for matrices in (draw.numbers(2, 2), draw.numbers(1, 2, 2), draw.numbers(3, 3)):
             assert not torch.equal(matrices, matrices.mT)
+        assert draw.numbers(0, 2, 2).shape == (0, 2, 2)  # where nothing else can be drawn
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)

@@ -351,10 +351,10 @@ class Draw:
         """Spread near 1. Up to 12 numbers: multiples of a half from -2 to 2; more: normally distributed. No matrix is symmetric."""
         if torch.Size(shape).numel() > 12:
             return self.normal(*shape, dtype=dtype)
-        while True:
-            drawn = self.whole(-4, 5, *shape).to(dtype) / 2
-            if len(shape) < 2 or shape[-1] == 1 or not torch.equal(drawn, drawn.mT):  # a transpose has to be wrong
-                return drawn
+        drawn = self.whole(-4, 5, *shape).to(dtype) / 2
+        while drawn.dim() > 1 and shape[-1] > 1 and drawn.numel() and torch.equal(drawn, drawn.mT):
+            drawn = self.whole(-4, 5, *shape).to(dtype) / 2  # a transpose has to be wrong
+        return drawn
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Normally distributed numbers of any count, drawn in float64, so that float32 and float64 get the same ones."""
