@@ -5,6 +5,12 @@ from tasks import TASKS, altered, judge_answer
 
 # task, what is changed in the solution, what the report says of it
 WRONG = [
+    ("13.paired_difference", [("[changed[seed] - plain[seed]", "[round(changed[seed] - plain[seed], 1)")], "one decimal"),
+    ("13.paired_difference", [("[changed[seed] - plain[seed]", "[int(2 * (changed[seed] - plain[seed])) / 2")], "difference"),
+    ("13.paired_difference", [("> 0)", "> 0.1)"), ("< 0)", "< -0.1)")], "near 0 like 0"),
+    ("13.paired_difference", [("> 0)", "> 1e-2)"), ("< 0)", "< -1e-2)")], "differences are"),
+    ("13.paired_difference", [("seed in changed]", "changed.get(seed)]")], "with the change is 0"),
+    ("13.paired_difference", [("for seed in plain if", "for seed in range(100) if seed in plain and")], "division by zero"),
     ("22.encode", [("list(word)", "list(word.lower())")], "lower case"),
     ("22.encode", [("list(word)", "list(word.strip())")], "strip the spaces"),
     ("22.encode", [("reduce(merge, merges, list(word))", '" ".join(reduce(merge, merges, list(word))).split()')], "cut at spaces"),
@@ -26,6 +32,11 @@ WRONG = [
     ("22.chat_prompt", [('!= "system"', '== "user"')], "only if it is from the user"),
     ("22.chat_prompt", [("if messages", "if default and messages")], "if the default is empty"),
     ("22.chat_prompt", [('"content": default', '"content": default.strip()')], "Your text is right up to"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "(each - right).abs().mean() < 0.01")], "averages the sizes"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "(each - right).square().mean() < 1e-3")], "single logit"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "torch.allclose(each.softmax(-1), right.softmax(-1), atol=1e-4)")], "is added to all logits"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "torch.allclose(each - each.mean(-1, keepdim=True), right - right.mean(-1, keepdim=True), atol=1e-4)")], "is added to all logits"),
+    ("22.catch_silent_mistake", [("torch.cat(logits)", "torch.cat([each[1:] for each in logits])"), ("torch.cat(read(texts, first))", "torch.cat([each[1:] for each in read(texts, first)])")], "leaves out the first position"),
 ]  # fmt: skip
 
 
