@@ -86,7 +86,7 @@ def _failed_report(task, cases, outcomes, expected, found):
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = match_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
     altered = ""
-    if mistake and not mistake.function:  # a line shows it: its hint is said once
+    if mistake and not mistake.is_run:  # a line shows it: its hint is said once
         finding = replace(finding, hints=tuple(hint for hint in finding.hints if hint not in mistake.sentence))
     elif mistake and not expected.of_mistake(mistake, first).changed:
         altered = alters_first(task, case, outcome)
