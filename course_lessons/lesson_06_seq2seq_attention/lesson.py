@@ -26,7 +26,6 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.seq2seq import fit, make_batch  # lesson 05
 from course_utils.models.serialization import load_pretrained
-from course_utils.translation.scores import exact_shares  # lesson 05
 from course_utils.translation.translate import align
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -34,9 +33,9 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## A trained model at work
 #
-# The idea of this lesson is that before each word, the decoder looks at all the source words, and most closely at those it needs now.
+# Before each word, the decoder looks at all the source words, and most closely at those it needs now: that is the whole idea.
 #
-# Here is a model that has learned to do so from 29,000 captions. Each row belongs to a word of its French translation, and the numbers say how much it looked at each English word before it wrote this one. In most rows, guess which English word gets the largest weight before you run the cell. Which row surprises you?
+# Here is a model that has learned to do so from 29,000 captions. Each row belongs to a French word, and the numbers say how much the model looked at each English word before it wrote this one. Guess where the largest numbers are, then run the cell. Which row surprises you?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -44,11 +43,11 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# Nobody told the model that "homme" means "man", and yet it gives "man" nearly all the weight before it writes "homme". But "vieil" means "old". Why does the model look even more at "man" than at "old" before it writes "vieil"? It could be a mistake. We come back to this row when we have built such a model ourselves and know what its weights tell us.
+# Nobody told the model that "homme" means "man", and yet before it writes "homme", "man" gets nearly all the weight. But "vieil" means "old". Why does the model look even more at "man" than at "old" before it writes "vieil"? We come back to this row when we have built such a model ourselves.
 #
 # ## Three words, three looks
 #
-# To see how such weights arise, we turn to a toy language in which the verb goes to the end of its clause: "boy followed girls" becomes "flima droli pamor", or "boy girls followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector. Watch the blue bars. Where does the model look before it writes "droli"?
+# To see how such weights arise, we turn to a toy language in which the verb goes to the end of its clause: "boy followed girls" becomes "flima droli pamor", or "boy girls followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector and without the end sign. Watch the blue bars: where does the model look before it writes "droli"?
 
 # %%
 figures.three_looks()
@@ -58,9 +57,9 @@ figures.three_looks()
 #
 # - The **query** is the decoder's state. What has already been written decides which word is needed next, and only the decoder's state knows that.
 # - The encoder's states are no longer thrown away. Bahdanau et al. (2014) call them **annotations**, because each describes one source word and the words around it. As a **key**, an annotation is compared with the query and gets a weight; as a **value**, it is added up with the others in proportion to this weight.
-# - The sum is the **context**. From it and the decoder's state, the next word is chosen. (The fourth weight of each row, 0.06 or less, is for the end sign, which isn't drawn.)
+# - The sum is the **context**. The next word is chosen from it and the decoder's state.
 #
-# Couldn't the decoder just run a finger along the sentence, one word at a time? For many sentences it could, but not for this one, in which the second word comes third. And why does it look a little at other words, too, instead of picking the one it needs? That is on purpose. A weight can change by a little, so the loss has a derivative with respect to it, and training can gradually improve where the model looks.
+# Couldn't the decoder run a finger along the sentence, one word at a time? For many sentences it could, but not for this one, in which the second word comes third. And why does it also look a little at the other words? That is on purpose: since a weight can change by a little, the loss has a derivative with respect to it, and training can gradually improve where the model looks.
 #
 # ## One look by hand
 #
@@ -91,18 +90,16 @@ for j in range(3):
 print("scores: ", z)
 print("weights:", a)
 print("context:", c)
-
-# %%
 figures.one_look(words, s, h, z, a)
 
 # %% [markdown]
 # "Small" gets two thirds of the weight. Its score, 1.523, is 1.290 above that of "boy", and because $e^{1.290}$ is about 3.6, so is the ratio of their weights. The context therefore comes mostly from "small".
 #
-# **Your turn**: the sentence stays the same, but now let the state be $(1, -1)$. Guess where the decoder looks, then change `s` and run both cells again.
+# **Your turn**: the sentence stays the same, but now let the state be $(1, -1)$. Guess where the decoder looks, then change `s` and run the cell again.
 #
 # <details><summary>Answer</summary>
 #
-# It looks at "boy", which now gets the weight of 0.670. Where an entry of the state is 1, tanh is nearly flat, so adding 2 changes little; where it is -1, adding 2 changes a lot. In this way, the state decides which entry of the annotations counts.
+# It looks at "boy", which now gets the weight of 0.670. Where an entry of the state is 1, tanh is nearly flat, so adding 2 changes little; where it is -1, adding 2 changes a lot. The state thus decides which entry of the annotations counts.
 #
 # </details>
 #
@@ -136,7 +133,7 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# We check the module against our example. The batch contains the example twice, and in the second copy, "boy" is masked out. How much weight does "small" get there?
+# We check the module against our example, twice in a batch. In the second copy, "boy" is masked out. How much weight does "small" get there?
 
 # %% tags=["nbval-check-output"]
 attention = Attention(H=2)
@@ -160,7 +157,7 @@ print("contexts:", c.detach())
 #
 # ## The whole model
 #
-# The diagram shows one step of the whole model, just before it writes "droli". Follow the context: which two parts of the decoder read it?
+# The diagram shows the step in which the whole model writes "droli". Follow the context: which two parts of the decoder read it?
 
 # %%
 source = ["boy", "followed", "girls"]
@@ -176,21 +173,21 @@ diagrams.looking_back(source, given="flima", output="droli", new=["context"])
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# The encoder reads in both directions because a GRU that reads from left to right does not yet know what comes after a word. The states of both GRUs at the same word, placed side by side, form one annotation. With `bidirectional=True`, `nn.GRU` runs both, and the one that reads from right to left would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards.
+# A GRU that reads from left to right does not yet know what comes after a word, so a second one reads from right to left. Their states at the same word, side by side, form one annotation. `nn.GRU` runs both with `bidirectional=True`, but the second would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards; the `True` says that the batch comes first.
 
 
 # %%
 def read_both_ways(gru, vectors, mask):  # …, B S D, B S
     lengths = mask.sum(1)  # B
-    packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+    packed = pack_padded_sequence(vectors, lengths, True, enforce_sorted=False)
     states, last = gru(packed)  # packed, 2 B H/2: the last states of both directions
     S = mask.shape[1]
-    h, _ = pad_packed_sequence(states, batch_first=True, total_length=S)  # B S H, 0 at padding
+    h, _ = pad_packed_sequence(states, True, total_length=S)  # B S H, 0 at padding
     return h, torch.cat([last[0], last[1]], -1)  # B S H, B H
 
 
 # %% [markdown]
-# In lesson 05, a single call to `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so the steps have to be taken one at a time: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. The decoder's first state is the last states of the encoder's two GRUs, side by side. In which lines is the context used?
+# Since the decoder needs a new context before each step, it can no longer take all steps in a single call to `nn.GRU`: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. The decoder's first state is the last states of the encoder's two GRUs, side by side. In which lines is the context used?
 
 
 # %%
@@ -227,7 +224,7 @@ class LookingBack(nn.Module):
 # %% [markdown]
 # ## Does it translate?
 #
-# We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
+# We train the model for 600 steps with lesson 05's loop. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -239,9 +236,7 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
-#
-# For a new sentence, however, there is nobody to supply these words. As in lesson 05, the model then writes the most probable word at each step and reads it at the next.
+# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. Given the correct previous words, the model predicts nearly every word of the translations it was trained on. For a new sentence, nobody supplies these words, so as in lesson 05, the model writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -273,7 +268,7 @@ print("right: ", *right)
 print("model: ", *translate(model, pairs.words, [sentence]))
 
 # %% [markdown]
-# The model never saw this sentence in training, yet it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of "big boy near my house called old girls", but its translation, "kovor", is at the end.
+# The model never saw this sentence in training, yet it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of its clause, but its translation, "kovor", is at the end.
 #
 # ## Does it look where it should?
 #
@@ -306,9 +301,9 @@ plots.weights(
 )
 
 # %% [markdown]
-# Here, every row has its largest weight inside a frame. Most frames lie along a diagonal, because most words keep their order, but the verbs break the pattern. In the first clause, the decoder passes over "called", looks at "old" and "girls", and only then goes back to "called".
+# Here, every row has its largest weight inside a frame. Most frames lie along a diagonal, because most words keep their order, but the verbs break the pattern: the decoder goes back to "called" after "girls".
 #
-# One correct sentence may be luck, so we want a measure that covers many. Suppose that, of four target words, only the last has its largest weight on the wrong source word. Then one in four links is wrong, and the **alignment error rate**, AER (Och & Ney, 2003), is 0.25. In general, let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The AER is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
+# One sentence may be luck, so we want a measure that covers many. Suppose that, of four target words, only the last has its largest weight on the wrong source word. Then one in four links is wrong, and the **alignment error rate**, AER (Och & Ney, 2003), is 0.25. In general, let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The AER is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
@@ -363,7 +358,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so that a single missing word spoiled all the words after it. We now use a fairer count: the length of the longest list of words that both translations contain in the same order, divided by the length of the longer translation.
+# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. Here is a fairer count: the length of the longest list of words that both translations contain in the same order, divided by the length of the longer translation.
 
 
 # %%
@@ -390,7 +385,7 @@ def share_in_order(translations, references):
 
 
 # %% [markdown]
-# The plot will show your model, the three models that look back and three models with **one vector**. These have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We train them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The thin grey line is chance: the score of the correct translations of other sentences.
+# The plot will show your model, the three models that look back and three models with **one vector**. These have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We train them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The grey line is chance: the correct translations of other sentences.
 #
 # The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
 
@@ -429,11 +424,11 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
+# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. Bahdanau et al. (2014) found the same for English and French.
 #
 # ## Where does looking back stop helping?
 #
-# Beyond the dotted line, where the sentences are longer than any in training, all curves fall. That is a disappointment, because nothing has to fit into one vector any more. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a frame marks its source word.
+# Beyond the dotted line, all curves fall. That is a disappointment, because nothing has to fit into one vector any more. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a frame marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -454,7 +449,7 @@ plots.weights(
 # %% [markdown]
 # The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
 #
-# Does it lose its place only because it reads its own mistakes? To find out, we give it the correct words, measure the AER and count how often the next word is right when the decoder has looked in the right place, and when it has not.
+# Does it lose its place only because it reads its own mistakes? To find out, we give it the correct words and measure the AER. We also count how often the next word is right after a look in the right place, and after one in the wrong place.
 
 
 # %%
@@ -493,7 +488,7 @@ table(rows, columns, corner="given the right words", digits=2)
 # %% [markdown]
 # Its own mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. And the look matters. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not.
 #
-# Perhaps the decoder loses its place because such lengths are new to it. To find out, we trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
+# Perhaps the decoder loses its place because such lengths are new to it. We therefore trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER lower?
 
 # %%
 rows = {
@@ -535,7 +530,7 @@ table(rows, columns, corner="three models each", digits=2)
 # %% [markdown]
 # At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 16 and 20 words, the answer is odd: for every seed, Bahdanau's decoder gets more words in the right order, although Luong's has more correct links. The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
 #
-# Luong's cell learns about the context only through the word that was written. Luong et al. therefore add **input feeding**: the cell also reads the vector from which this word was written, and which contains information from the context.
+# Luong's cell learns about the context only through the word that was written. With Luong et al.'s **input feeding**, it also reads the vector from which this word was written, which contains information from the context.
 #
 # ## Real sentences
 #
@@ -556,7 +551,6 @@ def short_pairs(split):
     return zip(*short, strict=True)  # the English captions, the German ones
 
 
-# %%
 english, german = short_pairs("train")
 counts = Counter(" ".join(english + german).split())
 frequent = [token for token, count in counts.items() if count >= 3]
@@ -587,7 +581,7 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.1f}")
 # %% [markdown]
 # In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
 #
-# The French model from the beginning of the lesson is larger and learned from captions of any length. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
+# The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
 #
 # Now for its puzzling row. "Old" is "vieux", but before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. To choose between them, the model has to know the noun, so its look at "man" was no mistake.
 #
@@ -601,11 +595,11 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # ## What does it cost?
 #
-# Looking back is not free: every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step still has to wait for the previous one.
+# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step has to wait for the previous one.
 #
 # ## Where does the decoder look?
 #
-# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query; the annotations, scored against it, are added up to a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right, and on short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, it looks in the wrong places.
+# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query; the annotations, scored against it, are added up to a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, it looks in the wrong places.
 
 # %% [markdown]
 # ## Where you will meet this
