@@ -82,7 +82,7 @@ def three_looks():
     )
     looks = [f"Before “{word}”, the weights are {next(parts)}, {next(parts)} and {next(parts)}." for word in written]
     film.description = (
-        "Each source word has an annotation, a column of numbers. The decoder's state is the query; compared with the "
+        f"“{' '.join(source)}” becomes “{' '.join(written)}”. Each source word has an annotation, a column of numbers. The decoder's state is the query; compared with the "
         f"annotations as keys, it gives weights. {' '.join(looks)} The annotations, now as values, are added up with "
         "these weights, and their sum is the context, a new one before each word."
     )

@@ -47,7 +47,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 #
 # ## Three words, three looks
 #
-# To see how such weights arise, we turn to a toy language in which the verb goes to the end of its clause: "boy followed girls" becomes "flima droli pamor", or "boy girls followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector and without the end sign. Watch the blue bars: where does the model look before it writes "droli"?
+# To see how such weights arise, we turn to a toy language in which the verb goes to the end of its clause: "boy followed girls" becomes "flima droli pamor", where "pamor" means "followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector and without the end sign. Watch the blue bars: where does the model look before it writes "droli"?
 
 # %%
 figures.three_looks()
