@@ -5,6 +5,8 @@ from tasks import TASKS, altered, judge_answer
 
 # task, what is changed in the solution, what the report says of it
 WRONG = [
+    ("12.encoder_layer", [("key_padding_mask=~mask", "key_padding_mask=torch.arange(x.shape[1]) >= mask.sum(1, keepdim=True)")], "as if padding always came last"),
+    ("12.decoder_layer", [("hidden = ~memory_mask", "hidden = torch.arange(memory.shape[1]) >= memory_mask.sum(1, keepdim=True)")], "as if padding always came last"),
     ("13.paired_difference", [("[changed[seed] - plain[seed]", "[round(changed[seed] - plain[seed], 1)")], "one decimal"),
     ("13.paired_difference", [("[changed[seed] - plain[seed]", "[int(2 * (changed[seed] - plain[seed])) / 2")], "difference"),
     ("13.paired_difference", [("> 0)", "> 0.1)"), ("< 0)", "< -0.1)")], "near 0 like 0"),

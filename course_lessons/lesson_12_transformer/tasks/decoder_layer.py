@@ -26,9 +26,9 @@ task = Task(
 NORMS = {"self-attention": "norm1", "source attention": "norm2", "the network": "norm3"}
 
 
-def _args(draw, B, T, S, H, D, F, norm_first):
+def _args(draw, B, T, S, H, D, F, norm_first, mask=None):
     sizes = {"width": D, "heads": H, "hidden": F, "norm_first": norm_first}
-    mask = draw.lengths_mask(B, S).flip(0)
+    mask = draw.lengths_mask(B, S).flip(0) if mask is None else mask
     weights = weights_of(draw, D, F, ("self_attn", "multihead_attn"), NORMS.values())
     return sizes, weights, words(draw, B, T, D), words(draw, B, S, D), mask
 
@@ -75,6 +75,8 @@ def _(draw):
             _args(draw, 2, 1, 1, 2, 4, 3, norm_first),
             edge=True,
         )
+        gaps = torch.tensor([[False, True, True, False, True], [True, False, True, True, False]])
+        yield Case(f"source padding anywhere, {which}", _args(draw, 2, 3, 5, 2, 4, 3, norm_first, gaps), edge=True)
         large = _args(draw, 2, 3, 5, 2, 4, 3, norm_first)
         large[2].mul_(100)
         yield Case(f"numbers near 100, {which}", large, hazard=True)

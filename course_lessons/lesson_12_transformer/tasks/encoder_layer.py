@@ -74,6 +74,8 @@ def _(draw):
                 yield Case(f"{name}, no padding", _args(draw, *dims, norm_first, full), dims == LADDER[-1])
     for norm_first in (False, True):
         which = f"norm_first={norm_first}"
+        gaps = torch.tensor([[False, True, True, False, True], [True, False, True, True, False]])
+        yield Case(f"padding anywhere, {which}", _args(draw, 2, 5, 2, 4, 3, norm_first, gaps), edge=True)
         yield Case(f"a single word, {which}", _args(draw, 2, 1, 2, 4, 3, norm_first), edge=True)
         large = _args(draw, 2, 3, 2, 4, 3, norm_first)
         large[2].mul_(100)
