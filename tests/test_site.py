@@ -197,7 +197,7 @@ WITHOUT_CONTENTS = ("index.html", "translator.html", "search.html?q=mask", "glos
 
 @pytest.mark.parametrize("width", [390, 1440, 1920])
 def test_a_page_without_contents_is_in_the_middle(open_page, width):
-    margins = """() => ["main", ".bd-article"].map((one) => document.querySelector(one).getBoundingClientRect())
+    margins = """() => ["main", ".bd-article, .bd-search-container"].map((one) => document.querySelector(one).getBoundingClientRect())
       .reduce((main, article) => [article.left - main.left, main.right - article.right])"""
     for name in WITHOUT_CONTENTS:
         left, right = open_page(name, width=width).evaluate(margins)
@@ -693,8 +693,8 @@ def test_a_lesson_reads_on_without_scripts(browser, site):
     one = next(one for one in catalogue.questions_of("02") if isinstance(one, catalogue.Question))
     options = page.locator(f'[id="asked-{one.id}"] li').all_inner_texts()
     assert options == [text.replace("`", "") for _, text in one.options(0)]
-    colour = page.locator("main a").first.evaluate("link => getComputedStyle(link).color")
-    assert colour != page.locator("main p").first.evaluate("text => getComputedStyle(text).color")
+    colours = "(ones) => ones.map((one) => getComputedStyle(one).color)"
+    assert len(set(page.locator(".course-open, .course-open a >> nth=0").evaluate_all(colours))) == 2
     page.goto((site[0] / "translator.html").as_uri())
     shows(page.get_by_text("The translator needs JavaScript")).to_be_visible()
     context.close()
