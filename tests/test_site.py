@@ -445,16 +445,36 @@ def test_the_page_computes_what_pytorch_does(open_page):
             assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
 
 
+FRENCH = {
+    "attention-en-fr": "French, with the recurrent networks and the attention of lesson 06",
+    "seq2seq-en-fr": "French, with the recurrent networks of lesson 05, without attention",
+}
+
+
 def test_french_translators_agree_with_torch_and_show_attention(open_page):
     page = translating(open_page)
     put_in(page, SENTENCES[3])
-    for part, name in (("one-vector", "seq2seq-en-fr"), ("one-attention", "attention-en-fr")):
+    parts = ("choices", "with-steps", "heads", "next")
+    shows(page.locator("[data-part=choices]")).to_be_visible()
+    for name, label in FRENCH.items():
+        page.get_by_role("radio", name=label).check()
         model, subwords = load_pretrained(name)
         (greedy,) = translate_all(model, subwords.encode([SENTENCES[3]]), width=1, weights=True)
-        shows(page.locator(f"[data-part={part}]")).to_have_text(subwords.decode([greedy.tokens])[0])
-    shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
-    exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
-    assert shown[:-1] == exact  # the last row is that of EOS
+        shows(page.locator("[data-part=translation]")).to_have_text(subwords.decode([greedy.tokens])[0])
+        visible = [page.locator(f"[data-part={part}]").is_visible() for part in parts]
+        assert visible == [False, False, greedy.weights is not None, True]
+        shows(page.get_by_text("This model is not a Transformer").locator("visible=true")).to_have_count(1)
+        if greedy.weights is not None:
+            shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=heads] tbody tr").all()]
+            exact = [
+                [f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()
+            ]
+            assert shown[:-1] == exact  # the last row is that of EOS
+            page.locator("[data-part=words] button").nth(1).click()
+            most = max(range(len(exact[1])), key=lambda column: greedy.weights[1][column])
+            assert shown_weights(page, "source")[most][1] == int(exact[1][most])
+            page.locator("[data-part=next] button").nth(1).click()  # another word can be chosen
+            shows(page.locator("[data-part=words] .forced")).to_have_count(1)
 
 
 def test_the_translator_follows_another_word_and_drops_a_head(open_page):
@@ -540,8 +560,9 @@ def test_a_tap_on_a_phone_changes_what_is_in_sight(phone):
         return box["y"] >= 0 and box["y"] + box["height"] <= 844
 
     page = phone("translator.html")
-    words, table = page.locator("[data-part=words] button"), page.locator("[data-part=alignment]:has(tbody tr)")
-    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the French one, whole
+    words, table = page.locator("[data-part=words] button"), page.locator("[data-part=heads]:has(tbody tr)")
+    page.get_by_role("radio", name=FRENCH["attention-en-fr"]).check()
+    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the only one, whole
     words.nth(2).tap()
     for part in ("translation", "source", "words"):
         assert in_sight(page.locator(f"[data-part={part}]")), part
@@ -624,16 +645,16 @@ WARNED = {
 
 
 def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
-    page, (_, subwords) = translating(open_page), load_pretrained("transformer-en-de")
+    page = translating(open_page)
     translation = page.locator("[data-part=translation]")
     for text, said in WARNED.items():
-        for language, name in (("fr", "French"), ("de", "German")):
-            page.get_by_role("radio", name=name).check()
+        for name in ("attention-en-fr", "transformer-en-de"):
+            page.locator(f"input[value={name}]").check()
             put_in(page, text)
             shows(translation).to_have_text(re.compile(r"\S"))
             shown = page.locator(".warning").all_inner_texts()
-            read = small_start(straight(text), subwords)
-            assert shown == warnings_of(read, translation.inner_text(), language)
+            read = small_start(straight(text), load_pretrained(name)[1])
+            assert shown == warnings_of(read, translation.inner_text(), name[-2:])
             shows(page.locator(".translation.doubtful")).to_have_count(1 if shown else 0)
         assert any(said in warning for warning in shown) if said else shown == [], text
 
@@ -641,18 +662,17 @@ def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
 def test_the_first_page_leads_to_french_and_german_can_be_chosen(open_page):
     page = open_page("index.html")
     page.get_by_role("link", name="Translate a sentence of your own").click()
-    french, german = (page.get_by_role("radio", name=name) for name in ("French", "German"))
+    french, german = page.get_by_role("radio", name=FRENCH["attention-en-fr"]), page.get_by_role("radio", name="German")
     shows(french).to_be_checked()
     translation = page.locator("[data-part=translation]")
     shows(translation).to_contain_text("Deux jeunes filles jouent")
     shows(translation).to_have_attribute("lang", "fr")
-    shows(page.locator("[data-part=german]")).to_be_hidden()
-    shows(page.locator("[data-part=alignment] tbody tr").first).to_be_visible()
+    shows(page.locator("[data-part=choices]")).to_be_hidden()
+    shows(page.locator("[data-part=heads] tbody tr").first).to_be_visible()
     german.check()
     shows(translation).to_contain_text("Zwei kleine Mädchen spielen")
     shows(translation).to_have_attribute("lang", "de")
-    shows(page.locator("[data-part=german]")).to_be_visible()
-    shows(page.locator("[data-part=one-attention]")).to_contain_text("Deux jeunes filles jouent")
+    shows(page.locator("[data-part=choices]")).to_be_visible()
     card = (PRETRAINED / "transformer-en-de/README.md").read_text(encoding="utf-8")
     (bleu,) = re.findall(r"^\| test_2016_flickr \| (\S+) \|", card, re.MULTILINE)
     assert "29,000 captions of photos" in page.locator("main h1 + p").inner_text()
