@@ -18,6 +18,7 @@ from repository import ROOT
 from course_utils import commands
 from course_utils.base.environment import PYTHONS
 from course_utils.checks import catalogue
+from course_utils.site import readme_picture
 
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -58,6 +59,19 @@ def test_links_lead_somewhere(name):
         assert place.exists() and place.is_relative_to(ROOT), f"{name} links to {target}"
         if anchor:
             assert anchor in anchors(text_of(place)), f"{name} links to {target}"
+
+
+def test_the_readmes_first_picture_moves_and_has_the_models_numbers():
+    film = readme_picture.crossing()
+    assert page("docs/attention.svg") == film.svg  # else run docs/pictures.py
+    assert page("docs/attention-dark.svg").replace("svg { filter: invert(.93) hue-rotate(180deg) } ", "") == film.svg
+    assert len(film.svg.encode()) < 60 * 1024 and 6 <= film.seconds <= 12
+    alt = re.search('alt="(.*?)"', page("README.md"))[1]
+    for word, seen, weight in re.findall(
+        r"“(\w+)”(?:, the next word,)? looks (?:back )?at “(\w+)” with (?:a weight of )?([\d.]+)", alt
+    ):
+        assert f"“{word}” looks at “{seen}” ({weight.rstrip('.')})" in film.description
+    assert "prefers-reduced-motion" in film.svg
 
 
 def test_every_page_can_be_reached_from_the_readme():
@@ -114,8 +128,8 @@ def test_readme_pictures_have_alternative_text_and_are_small():
     pictures = re.findall("<picture>.*?</picture>", page("README.md"), re.DOTALL)
     assert all(len(re.search('alt="(.*?)"', picture)[1].split()) > 30 for picture in pictures)
     forms = re.findall('src(?:set)?="(.*?)"', "".join(pictures))
-    assert forms[:4] == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
-    assert forms[4:] == ["docs/page-dark.png", "docs/page.png"]
+    assert forms[:2] == ["docs/attention-dark.svg", "docs/attention.svg"]
+    assert forms[2:] == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
     assert all((ROOT / form).stat().st_size <= LARGEST for form in forms)
     there = {f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.suffix in (".png", ".svg", ".webp")}
     assert there == set(forms)
