@@ -414,6 +414,20 @@ def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
         shows(quoted).to_have_attribute("href", led)
 
 
+@pytest.mark.parametrize(
+    ("term", "section"),
+    [
+        ("temperature", "02_weighted_sums.html#weights-that-are-positive-and-sum-to-one"),
+        ("weighted sum", "00_start_here.html#a-sum-in-which-some-vectors-count-more"),
+    ],
+)
+def test_the_search_for_a_term_leads_to_its_definition_first(open_page, term, section):
+    results = open_page(f"search.html?q={term.replace(' ', '+')}").locator("#search-results li")
+    shows(results.first.locator("p a").first).to_contain_text(re.compile(term, re.IGNORECASE))
+    found = [one.locator("a").first.get_attribute("href") for one in results.all()]
+    assert found[0] == f"notebooks/{section}" and found[1].startswith("glossary.html")
+
+
 READ = """([name, kind, texts]) => {
   const { weights, config, subwords: saved } = window.COURSE_MODELS[name];
   const model = new Attention[kind](Attention.load(weights), config), subwords = new Subwords(saved);
@@ -714,7 +728,7 @@ def test_a_lesson_reads_on_without_scripts(browser, site):
     options = page.locator(f'[id="asked-{one.id}"] li').all_inner_texts()
     assert options == [text.replace("`", "") for _, text in one.options(0)]
     colours = "(ones) => ones.map((one) => getComputedStyle(one).color)"
-    assert len(set(page.locator(".course-open, .course-open a >> nth=0").evaluate_all(colours))) == 2
+    assert len(set(page.locator(".course-open, .course-open a").evaluate_all(colours))) == 2
     page.goto((site[0] / "translator.html").as_uri())
     shows(page.get_by_text("The translator needs JavaScript")).to_be_visible()
     context.close()
@@ -806,11 +820,12 @@ def test_the_glossary_gives_a_terms_meaning_with_links_both_ways():
     text = "# Glossary\n\n- **query** (queries): what asks.\n- **score**: a number.\n"
     _, entries = contents.glossary(text, lessons).split("# Glossary\n\n")
     back = ", ".join(f'<a href="notebooks/{name}.html#term-query">lesson {name[:2]}</a>' for name in ("02_a", "03_b"))
-    query = f'<span id="term-query">query</span>\n: What asks. ({back})'
-    assert entries == f'{query}\n\n<span id="term-score">score</span>\n: A number.\n\n'
+    query = f'<span class="course-defined" id="term-query">query</span>\n: What asks. ({back})'
+    assert entries == f'{query}\n\n<span class="course-defined" id="term-score">score</span>\n: A number.\n\n'
     link = '<a class="course-term" href="../glossary.html#term-query" data-meaning="What asks."'
     header, text = (cell["source"] for cell in lessons["notebooks/02_a.ipynb"]["cells"])
-    first, again = f'{link} id="term-query">**query**</a>', f"{link}>**Queries**</a>"
+    defined = link.replace("course-term", "course-term course-defined")
+    first, again = f'{defined} id="term-query">**query**</a>', f"{link}>**Queries**</a>"
     assert header == "**You need** it."
     assert text == f"Words ask.\nA {first} asks for $x$. **Next**: two {again}."
 

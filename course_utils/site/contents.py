@@ -13,6 +13,7 @@ from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
 from course_utils.models.serialization import load_pretrained
 from course_utils.site.pages import card_picture
+from course_utils.site.search_index import DEFINED
 from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
 
@@ -137,9 +138,10 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
         if anchor is None:
             return match[0]
         files = linked.setdefault(anchor, [])
+        kind = "course-term" if files else f"course-term {DEFINED}"
         place = "" if file in files else f' id="{anchor}"'
         files += [file] if place else []
-        return f'<a class="course-term" href="../glossary.html#{anchor}" data-meaning="{meanings[anchor]}"{place}>{match[0]}</a>'
+        return f'<a class="{kind}" href="../glossary.html#{anchor}" data-meaning="{meanings[anchor]}"{place}>{match[0]}</a>'
 
     for file, cell in _text_cells(lessons):
         cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
@@ -147,7 +149,7 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
     def entry(match):
         term, short, _, meaning = match.groups()
         back = ", ".join(_link_back(file, _anchor(term)) for file in linked.get(_anchor(term), ()))
-        head = f'<span id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
+        head = f'<span class="{DEFINED}" id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
         return f"{head}\n: {meaning[0].upper()}{meaning[1:]}{f' ({back})' if back else ''}\n"
 
     return ENTRY.sub(entry, text)

@@ -25,7 +25,7 @@ def crossing() -> Film:
     film = Film(
         "To write “chien noir”, attention looks at “dog”, then back at “black”", 312, FIRST + EACH * len(target) + 4
     )
-    film.add(words(LEFT, 38, f"{film.title}.", 19, bold=True, anchor="start"))
+    film.add(words(LEFT, 38, f"{film.title}.", 17, bold=True, anchor="start"))
     above, below = _centres(source), _centres(target)
     for x, word in zip(above, source, strict=True):
         film.add(chip(x - _wide(word) / 2, TOP, word, "word", _wide(word), TALL, SIZE, bold=False))
