@@ -302,6 +302,20 @@ def test_a_printed_question_has_its_options_and_no_buttons(open_page):
     shows(question.locator("button").first).to_be_hidden()
 
 
+def test_a_printed_page_begins_on_the_left(open_page):
+    page = open_page("notebooks/02_weighted_sums.html", width=794)
+    page.emulate_media(media="print")
+    title, text = (page.locator(one).first for one in ("#jb-print-docs-body h1", ".course-open"))
+    assert abs(title.bounding_box()["x"] - text.bounding_box()["x"]) < 2
+    assert title.evaluate("title => getComputedStyle(title).textAlign") == "left"
+
+
+def test_colours_that_are_shown_stay_as_they_are_in_the_dark(open_page):
+    page = open_page("notebooks/00_start_here.html", "dark")
+    filters = "all => all.map((one) => getComputedStyle(one).filter)"
+    assert set(page.locator(".cell_output img.jp-needs-light-background").evaluate_all(filters)) == {"none"}
+
+
 def test_a_question_shows_code_as_code(open_page, site):
     right, wrong = ("It is `x < 1`.", "See `y`."), (("No.", "Not so."),)
     one = catalogue.Question(id="00.q9", title="Less", text="What is `a < b`?", right=right, wrong=wrong)
