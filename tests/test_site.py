@@ -244,6 +244,7 @@ def test_a_question_says_why_and_the_first_page_counts(open_page):
     page.reload()
     shows(asked.get_by_role("status")).to_contain_text(one.right[1])
     page.goto(page.url.replace("notebooks/02_weighted_sums", "index"))
+    shows(page.locator(".course-begin a").first).to_have_text("Continue with lesson 02")
     card = page.locator(".course-lessons li", has_text="02 Weighted sums")
     shows(card).to_contain_text(f"{catalogue.lessons()['02'].reading} minutes")
     shows(card).to_contain_text("1 of 5 questions right")
