@@ -61,7 +61,7 @@ def test_links_lead_somewhere(name):
             assert anchor in anchors(text_of(place)), f"{name} links to {target}"
 
 
-def test_the_readmes_first_picture_moves_and_has_the_models_numbers():
+def test_the_readme_picture_moves_with_the_models_own_weights():
     film = readme_picture.crossing()
     assert page("docs/attention.svg") == film.svg  # else run docs/pictures.py
     assert page("docs/attention-dark.svg").replace("svg { filter: invert(.93) hue-rotate(180deg) } ", "") == film.svg
