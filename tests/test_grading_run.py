@@ -334,8 +334,8 @@ def test_a_disk_that_fills_up_in_a_line_costs_no_earlier_line(tmp_path):
         (". --lessons 99", "there is no lesson '99' with tasks"),
         (". --workers 0", "--workers must be 1 or more, not 0"),
         (". --seed x", "argument --seed"),
-        (". --out .", "--out is the folder of the submissions"),
-        (". --out empty/a_file", "cannot be written"),
+        (". --out .", "--out lies among the submissions"),
+        (". --out ../empty/a_file", "cannot be written"),
         (". --out /proc/results", "cannot be written"),
         (". --roster none.csv", "none.csv cannot be read"),
         (". --settings none.toml", "none.toml cannot be read"),
@@ -344,13 +344,13 @@ def test_a_disk_that_fills_up_in_a_line_costs_no_earlier_line(tmp_path):
     ],
 )
 def test_a_wrong_word_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, capsys, line, sentence):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.ipynb").write_text(notebook(SETUP))
-    (tmp_path / "hollow").mkdir()
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "a_file").touch()
+    for folder in ("in/hollow", "empty"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "in/a.ipynb").write_text(notebook(SETUP))
+    (tmp_path / "empty/a_file").touch()
+    monkeypatch.chdir(tmp_path / "in")
     folder, *options = line.split()
-    assert main(["grade", folder, "--out", "results", *options]) == 2
+    assert main(["grade", folder, "--out", "../results", *options]) == 2
     said = capsys.readouterr().err.removeprefix(f"Looking through {folder} …\n")
     assert said.startswith("course: ") and sentence in said and said.count("\n") == 1
     assert not (tmp_path / "results").exists()
@@ -362,12 +362,12 @@ def test_grade_shows_a_sign_of_life_before_slow_imports(tmp_path, capsys, monkey
     assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
 
 
-def test_results_among_the_submissions_are_no_submissions(tmp_path):
+def test_results_among_the_submissions_are_refused(tmp_path):
     (tmp_path / "a.ipynb").touch()
-    (tmp_path / "results" / "feedback").mkdir(parents=True)
-    (tmp_path / "results" / "feedback" / "b.ipynb").touch()
-    what = what_to_grade(tmp_path, tmp_path / "results", None, None, None, None, False)
-    assert [found.student for found in what.found] == ["a"]
+    (tmp_path / "link").symlink_to(tmp_path / "results")
+    for out in (tmp_path, tmp_path / "results", tmp_path / "link"):
+        with pytest.raises(CourseError, match="--out lies among the submissions"):
+            what_to_grade(tmp_path, out, None, None, None, None, False)
 
 
 def test_a_program_can_grade_a_class(tmp_path, graded_here):

@@ -1,6 +1,7 @@
 """`course grade`: submissions in, results out. The work, stage by stage, is `grade_class` in `grading/pipeline.py`."""
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -53,6 +54,9 @@ def seed(text: str) -> int:
 
 def run(options) -> int:
     """Grade and print a summary; 1 if a file could not be graded."""
+    sys.path[:] = filter(
+        os.path.isabs, sys.path
+    )  # import nothing from the current folder, which may be one of submissions
     # A sign of life at once: the next imports take seconds.
     print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack

@@ -172,8 +172,11 @@ def what_to_grade(
         raise CourseError(f"{mistakes} lies among the submissions: move your own mistakes out of them.")
     own = own_mistakes.use_own(mistakes)
     numbers = chosen(lessons or (), catalogue.by_lesson(), " with tasks")
-    if out.resolve() == submissions.resolve():
-        raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
+    if out.resolve().is_relative_to(submissions.resolve()):
+        raise CourseError(
+            f"--out lies among the submissions, where a student could put files into it: name a folder beside them, such as "
+            f"{submissions.resolve().parent / 'results'}."
+        )
     beside = tuple(filter(None, (roster, settings, overrides, mistakes)))
     read = read_settings(settings)
     people = read_roster(roster, read) if roster else {}

@@ -48,7 +48,7 @@ from course_utils.grading.judging.candidates import Candidates, isolated_rerun
 from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
 from course_utils.grading.judging.own_mistakes import run_in
 from course_utils.grading.judging.sandbox_client import SandboxClient, ServerGone
-from course_utils.grading.sandbox import fork_server, policy
+from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.normalise import without_addresses
 from course_utils.grading.storage.record import Result, Verdict
 
@@ -91,7 +91,8 @@ def decides_on_verdicts() -> set[Path]:
     """Return the course's files that a verdict depends on, according to imports and what tasks offer."""
     modules = {
         Path(__file__).resolve(),
-        Path(fork_server.__file__).resolve(),
+        policy.PACKAGE
+        / "grading/sandbox/fork_server.py",  # not imported here, as it brings matplotlib, which reads the current folder
         *(policy.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
     }
     offers = {offer for of in catalogue.by_lesson().values() for task in of for offer in task.offers}

@@ -13,7 +13,7 @@ from course_utils.checks.running.contract import GO_ON, Outcome
 from course_utils.grading.judging.budget import TimeBudget
 from course_utils.grading.judging.offered_source import sources
 from course_utils.grading.sandbox import protocol
-from course_utils.grading.sandbox.fork_server import SAID_AT_MOST
+from course_utils.grading.sandbox.protocol import SAID_AT_MOST
 from course_utils.grading.storage.normalise import without_addresses
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")

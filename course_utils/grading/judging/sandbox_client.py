@@ -24,7 +24,7 @@ from course_utils.data.download import REGISTRY, cache_folder, named_mirror
 from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_run import AnswerRequest, AnswerResult, NotebookRun
 from course_utils.grading.sandbox import policy, protocol
-from course_utils.grading.sandbox.fork_server import ENDED, STARTED
+from course_utils.grading.sandbox.protocol import ENDED, STARTED
 
 SECONDS_TO_START = 120  # for the server, which imports torch, perhaps from a cold disk
 SECONDS_TO_OBEY = 30  # for the server, afterwards
