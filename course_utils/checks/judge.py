@@ -179,7 +179,7 @@ def _remark(task, cases, outcomes, borrowed):
             f"Right, but your function calls the course's own `{borrowed[0]}`, which this task does not offer: write it yourself. "
             "Where a class is graded, such an answer may earn no points."
         )
-    if any(outcome.seeded for outcome in outcomes) and not task.candidates:
+    if any(outcome.seeded for outcome in outcomes) and not task.candidates and not task.asks_for_seed:
         return "Right. A remark for later: your function calls `torch.manual_seed`, which sets the random numbers of the whole program, including those of its caller. Nothing is random here: leave it out."
     if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
         return (

@@ -119,6 +119,7 @@ class Task:
     properties: list[Callable[[Case, object], str | None]] = field(default_factory=list, init=False)
     canonical_function: Callable[[Case, object], object] | None = field(default=None, init=False)
     mismatch_function: Callable[[Case, object, object], str] | None = field(default=None, init=False)
+    recognise_function: Callable[[object], str] | None = field(default=None, init=False)
     cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = field(
         default=None, init=False
     )
@@ -232,6 +233,11 @@ class Task:
         self.mismatch_function = function
         return function
 
+    def recognise(self, function: Callable[[object], str]) -> Callable[[object], str]:
+        """Decorator: function(incorrect canonical value) returns the name of the mistake that it shows, so that none has to be run to find it."""
+        self.recognise_function = function
+        return function
+
     def cross_case_check(
         self, function: Callable[[Sequence[Case], list], tuple[int, str] | None]
     ) -> Callable[[Sequence[Case], list], tuple[int, str] | None]:
@@ -275,6 +281,11 @@ class Task:
             return function
 
         return register
+
+    @property
+    def asks_for_seed(self) -> bool:
+        """Whether its solution sets the seed of all random numbers, as its prompt asks."""
+        return bool(self.home) and "torch.manual_seed(" in self.source()
 
     def written(self, name: str, sentence: str, changes: Sequence[str]) -> Mistake:
         """Return a mistake that is written as changes to the solution; without any, one whose function `mistake` registers."""
