@@ -1,11 +1,15 @@
 """Mistakes that an instructor adds to tasks: what may be changed in a solution, what is refused, and where the sentence is then said."""
 
 import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import torch
 from repository import ROOT
-from submissions import ATTENTION, needs_sandbox, notebook
+from submissions import ATTENTION, grades, needs_sandbox, notebook
 
 from course_utils import check
 from course_utils.base.errors import CourseError
@@ -295,6 +299,34 @@ def test_grading_runs_no_file_of_mistakes_on_the_trusted_side(submissions, tmp_p
     else:
         assert "Your own mistakes: none. The file course_mistakes.md in this folder is not read: if it is yours" in told
         assert "You let the first position" not in page
+
+
+SHADOWS = "multiprocessing pickle torch numpy filelock tqdm sitecustomize usercustomize course_lessons tomli opt_einsum".split()
+IMPORTED_SINCE = "import sys, course_utils.grading.pipeline, course_utils.grading.judging.cluster; print('matplotlib' in sys.modules)"
+
+
+@needs_sandbox
+@pytest.mark.parametrize("module", [False, True])
+def test_nothing_among_the_submissions_is_imported(submissions, tmp_path, module):
+    """Also where Python itself looks: a new process begins with the current folder, an editable install may have names of folders."""
+    mark = f"open({str(tmp_path / 'mark')!r}, 'a').write(__name__ + chr(10))\n"
+    finder = submissions / f"__editable__.attention_course-{version('attention-course')}.finder.__path_hook__"
+    for folder in (submissions, finder):
+        folder.mkdir(exist_ok=True)
+        for name in SHADOWS:
+            (folder / f"{name}.py").write_text(mark, encoding="utf-8")
+    script = [str(Path(sys.executable).with_name("course"))]
+    words = [*([sys.executable, "-m", "course_utils"] if module else script), "grade", ".", "--out", "../out"]
+    done = subprocess.run(
+        [*words, "--workers", "1", "--lessons", "03"], cwd=submissions, capture_output=True, text=True
+    )
+    assert not (tmp_path / "mark").exists() and "eve" in grades(tmp_path / "out"), done.stderr
+
+
+def test_the_trusted_side_does_without_matplotlib():
+    """It reads a `matplotlibrc` in the current folder."""
+    done = subprocess.run([sys.executable, "-c", IMPORTED_SINCE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @needs_sandbox
