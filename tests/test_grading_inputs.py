@@ -272,10 +272,11 @@ def test_the_costliest_json_stays_below_a_gigabyte(tmp_path):
 # The lesson
 
 
-def test_a_lesson_is_found_by_checks_stamp_tasks_then_name(tmp_path):
+def test_a_lesson_is_found_by_name_checks_then_tasks(tmp_path):
     check, stamp = 'check("03.attention", attention)', {"course": {"lesson": "02"}}
     assert read(tmp_path, notebook(check, metadata=stamp), "04_x.ipynb").lesson == "03"
-    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "04_x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "04_x.ipynb").lesson == "04"
     assert read(tmp_path, notebook(check, "check('04.dot', dot)"), "04_x.ipynb").lesson == "04"
     assert read(tmp_path, notebook("def attention(q): ...", metadata=stamp), "04_x.ipynb").lesson == "02"
     assert read(tmp_path, notebook("def attention(q): ..."), "04_x.ipynb").lesson == "03"
@@ -284,6 +285,29 @@ def test_a_lesson_is_found_by_checks_stamp_tasks_then_name(tmp_path):
     assert read(tmp_path, notebook("check('99.attention', f)"), "work.ipynb").lesson == ""
     for strange in ([], "02\n", {"lesson": ["02"]}, 2, None):
         assert read(tmp_path, notebook("a = 1", metadata={"course": strange})).lesson == ""
+
+
+def test_the_lesson_that_a_notebook_names_wins_and_the_rest_is_said(tmp_path):
+    answers = "def causal_mask(n): return n", "def attention(q): return q"
+    check, checked = "def softmax(x): return x", "check('02.softmax', softmax)"
+    code = lambda source: {"cell_type": "code", "source": source}  # noqa: E731
+    cells = [code(each) for each in (*answers, check, checked)]
+    title = {"cell_type": "markdown", "metadata": {}, "source": "# 03 Queries, keys, values: exercises"}
+    rest = (
+        "The notebook also holds tasks of lesson {}. Only those of lesson {} count: hand in a notebook for each lesson."
+    )
+    known = {"02": ["softmax"], "03": ["causal_mask", "attention"]}
+    for named, name in (
+        ({"cells": [title, *cells]}, "x.ipynb"),
+        ({"cells": cells, "metadata": {"course": {"lesson": "03"}}}, "x.ipynb"),
+        ({"cells": cells}, "03_x.ipynb"),
+    ):
+        found = notebook_in(named, known, name)
+        assert (found.lesson, found.remarks) == ("03", (rest.format("02", "03"),))
+    found = notebook_in({"cells": cells}, known, "x.ipynb")
+    assert (found.lesson, found.remarks) == ("02", (rest.format("03", "02"),))
+    helper = notebook_in({"cells": [title, *cells[:2], code("def softmax(x): return x")]}, known, "x.ipynb")
+    assert (helper.lesson, helper.remarks) == ("03", ())
 
 
 # Definitions
@@ -342,7 +366,7 @@ def test_a_notebook_of_two_lessons_is_told_which_counts():
     known = {"03": ["causal_mask", "attention"], "04": ["my_task"]}
     remarks = notebook_in({"cells": cells}, known, "x.ipynb").remarks
     assert remarks == (
-        "The notebook also checks tasks of lesson 04. Only those of lesson 03 count: hand in a notebook for each lesson.",
+        "The notebook also holds tasks of lesson 04. Only those of lesson 03 count: hand in a notebook for each lesson.",
     )
     assert notebook_in({"cells": cells[:2]}, known, "x.ipynb").remarks == ()
 
