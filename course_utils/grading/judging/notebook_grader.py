@@ -44,8 +44,8 @@ from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.ingest.tampering import find_tampering
 from course_utils.grading.judging import offered_source
 from course_utils.grading.judging.budget import Limits
-from course_utils.grading.judging.candidates import Candidates, isolated_rerun
-from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
+from course_utils.grading.judging.candidates import Candidates, one_by_one
+from course_utils.grading.judging.notebook_run import AnswerRequest, CandidateCases
 from course_utils.grading.judging.sandbox_client import SandboxClient, ServerGone
 from course_utils.grading.sandbox import fork_server, policy
 from course_utils.grading.storage.normalise import without_addresses
@@ -141,7 +141,7 @@ class PreparedTask(NamedTuple):
     cases: list[contract.Case]
     packed: bytes  # the cases as an answer may see them
     candidates: Candidates | None
-    rerun: IsolatedRerun
+    one_by_one: tuple[CandidateCases, ...]
     expected: Expected
 
 
@@ -268,7 +268,7 @@ class Grader:
             offers=task.offers,
             places=tuple(sorted(place for place in places if place >= max(checked, 0))),
             checked=checked,
-            rerun=prepared.rerun,
+            one_by_one=prepared.one_by_one,
         )
 
     def _prepared(self, task):
@@ -277,8 +277,8 @@ class Grader:
             packed = contract.pack([without_labels(case) for case in cases])
             candidates, expected = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
             expected.run_all()  # before any submission's time starts
-            rerun = isolated_rerun(task, cases)
-            self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, rerun, expected)
+            alone = one_by_one(task, cases)
+            self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, alone, expected)
         return self._prepared_tasks[task.id]
 
     def _verdict(self, task, answer, notebook):
