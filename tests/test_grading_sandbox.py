@@ -70,6 +70,13 @@ def test_data_are_there_to_be_read_only(grade):
     assert len(result.remarks) == 1 and result.remarks[0].startswith("Cell 2 failed: PermissionError")
 
 
+def test_an_answer_that_exec_makes_counts_and_that_is_said(grade):
+    _, verdicts = grade(f"import torch\nexec({CAUSAL!r})", PADDING)
+    assert verdicts["causal_mask"].state == verdicts["padding_mask"].state == "passed"
+    assert verdicts["causal_mask"].note.startswith("`causal_mask` is made by `exec` from a text. It counts if it runs")
+    assert not verdicts["padding_mask"].note
+
+
 def test_failing_cells_cost_only_themselves(grade):
     result, verdicts = grade(
         "1 / 0",

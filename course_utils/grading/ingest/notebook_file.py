@@ -519,6 +519,18 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
 
 
+def by_exec(cells: tuple[str, ...], name: str) -> str:
+    """Return the end of a sentence about a name that no cell defines but a text that `exec` may run; "" if none names it."""
+    if definitions(cells, name):
+        return ""
+    found = any(re.search(r"\bexec\s*\(|\brun_cell\s*\(", cell) and re.search(rf"\b{name}\b", cell) for cell in cells)
+    return (
+        "is made by `exec` from a text. It counts if it runs, but nobody can read it there: write it as code."
+        if found
+        else ""
+    )
+
+
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:
     """Return the function or class whose name is most like this one and which is no task's answer; "" if none is close."""
     known = {name, *taken, *(given for cell in cells for given in GIVEN.findall(cell))}

@@ -32,6 +32,7 @@ from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_less
 from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
     Unreadable,
+    by_exec,
     definition,
     definitions,
     fingerprint,
@@ -299,7 +300,8 @@ class Grader:
             "fingerprint": fingerprint(whole),
             "seconds": round(answer.seconds, 3),
         }
-        common["note"] = _note(notebook.cells, name, answer.place, checked)
+        made = "" if answer.is_none else by_exec(notebook.cells, name)
+        common["note"] = f"`{name}` {made}" if made else _note(notebook.cells, name, answer.place, checked)
         if answer.state == "missing":
             if name in notebook.in_texts:
                 message = f"`{name}` is in a text cell, which does not run."
