@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.download import fetch
+from course_utils.base.files import must_be_ordinary
+from course_utils.data.download import DataError, fetch
 from course_utils.data.smollm2 import FILE
 from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
 from course_utils.models.minimal import turn
@@ -190,15 +192,41 @@ class Loaded(NamedTuple):
 
 
 def load_smollm2(path: Path | None = None) -> Loaded:
-    """Return SmolLM2-135M-Instruct from its GGUF file, in float32 and evaluation mode. Raises `DataError` if the file is unavailable.
+    """Return SmolLM2-135M-Instruct from its GGUF file, in float32 and evaluation mode. Raises `DataError` if the file is unavailable or damaged.
 
     Args:
         path: another file of that format; by default the registered one, downloaded if necessary.
     """
+    path = Path(path or fetch(FILE))
+    try:
+        must_be_ordinary(path)
+        return _read(path)
+    except DataError:
+        raise
+    except Exception as error:  # a file may say anything
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise DataError(
+            f"{path} cannot be read as a Llama model in GGUF format, so it may be damaged or of another kind ({reason})."
+        ) from error
+
+
+def _read(path):
+    """Return what a GGUF file holds. Raises any exception for a file that does not hold what it says."""
     from gguf import GGUFReader
 
-    file = GGUFReader(path or fetch(FILE))
+    class Reader(GGUFReader):
+        def _get(self, offset, dtype, count=1, override_order=None):
+            if offset + np.dtype(dtype).itemsize * int(count) > len(
+                self.data
+            ):  # else a false length could be read for hours
+                raise ValueError("it ends earlier than it says")
+            return super()._get(offset, dtype, count, override_order)
+
+    file = Reader(path)
     facts = {name: field.contents() for name, field in file.fields.items()}
+    layers = len({stored.name.split(".")[1] for stored in file.tensors if stored.name.startswith("blk.")})
+    if facts["llama.block_count"] != layers:
+        raise ValueError(f"it says that it has {facts['llama.block_count']:,} layers, and it has {layers}")
     with torch.device("meta"):  # shapes only, no memory yet
         model = Llama(facts["llama.vocab_size"], *(facts[f"llama.{name}"] for name in SIZES))
     weights = {}
