@@ -168,6 +168,12 @@ def in_one_pass(ahead=False, factor=lambda old, new: (old - new).exp(), finished
 BROKEN, EVERYWHERE = "20.catch_broken_attention", "itertools.product(range(3), range(2), range(T))"
 
 NAMED = [
+    ("13.learning_rate", lambda step, steps, warmup, highest: highest * (step / warmup if step < warmup else max(0.0, (steps - step) / max(1, steps - warmup))), "zero_at_the_last_step"),
+    ("13.label_smoothing_loss", altered("13.label_smoothing_loss", (" / real.sum()", "")), "summed"),
+    ("15.pointing_accuracy", lambda weights, true, mask: (weights.argmax(-1) == true)[:, 0][mask[:, 0]].float().mean().item(), "mean_of_first_words"),
+    ("16.answer", altered("16.answer", ("zip(memories[:-1], memories[1:], strict=True)", "zip(memories, [*memories[1:], memories[-1]])")), "one_hop_after"),
+    ("18.at_risk", lambda old, new: ((old > 0) == (new > 0).any(0)).all(1), "same_experts"),
+    ("18.at_risk", lambda old, new: ((old > 0)[:, None] == (new > 0)).all(-1).any(1), "same_experts_as_an_input"),
     ("13.train_and_translate", translator(("return self.readout(states)", "return self.readout(states).softmax(-1)")), "softmax_first"),
     ("13.train_and_translate", translator(("F.cross_entropy(logits.flatten", "F.cross_entropy(logits.softmax(-1).flatten")), "softmax_first"),
     ("13.train_and_translate", translator(FORCED), "target_translated"),
@@ -271,7 +277,7 @@ SAYS = [
     ("22.grouped_query_attention", lambda query, key, value, mask: F.scaled_dot_product_attention(query, key[:, -1:], value[:, -1:], mask[:, None]), "Head 0 uses group 1. It should use group 0"),
     ("21.gpt", altered("21.gpt", ('block["network"](block["norm2"](x))', 'block["network"](block["norm2"](x)).relu()')), "If the network outputs zeros, everything is correct"),
     ("22.chat_prompt", altered("22.chat_prompt", ("\\n{each['content']}", " \\n{each['content']}")), "right up to '<|im_start|>system'. There, ' "),
-    ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "your threshold is too high here"),
+    ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "a score above the median of the unlabelled reviews"),
 ]  # fmt: skip
 
 

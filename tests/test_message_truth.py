@@ -338,7 +338,7 @@ def most(group):
         ("06.copy_unknown", lambda words, w, source: [source[w[t].argmax() - 1] if word == "<unk>" else word for t, word in enumerate(words)], "The largest is at position 2"),
         ("07.bleu", bleu_with(lambda p: math.exp(sum(n * math.log(q) / 4 for n, q in enumerate(p, 1)))), "If all five agree, the mean is wrong"),
         ("07.log_probability", lambda z, t: (z.softmax(-1) + 1e-10).log()[torch.arange(len(t)), t].sum(), "such as 1e-10"),
-        ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "up to a step of 0.01"),
+        ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "rounded up to a multiple of 0.01"),
         ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),
         ("10.head_worth", lambda score, H: torch.tensor([score(torch.ones(H) > 0) / score(torch.arange(H) != h) for h in range(H)]), "so head 0 is worth 0. Yours is 1."),
         ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets a weight of 0.5, but there no label is read"),
@@ -446,7 +446,7 @@ def ignoring(agree):
         ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function returns False for all sentences that the check tries", "whatever"),
         ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences together contain the same words", "whatever"),
         ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You return True for a score that", "you are given"),
-        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is correct.", "divide by 0"),
+        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "falls to 0 at the last step", "divide by 0"),
         ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
     ],
 )  # fmt: skip

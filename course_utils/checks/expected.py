@@ -26,7 +26,10 @@ class Expected:
 
     def __init__(self, task: Task, cases: Sequence[Case]) -> None:
         self.truth = _right_outcomes(task, cases)
-        self.task, self.cases = task, cases
+        self.task, self.cases, self.own = task, cases, len(cases)
+        self.both: Expected | None = (
+            None  # see `second_draw`, where only the first `own` cases belong to the first draw
+        )
         self._mistakes: dict[tuple[str, int], Outcome] = {}
         self._reaches: dict[tuple[int, bool], torch.Tensor | list | None] = {}
         self._fresh: Expected | None = None
