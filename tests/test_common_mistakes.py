@@ -169,7 +169,7 @@ BROKEN, EVERYWHERE = "20.catch_broken_attention", "itertools.product(range(3), r
 
 NAMED = [
     ("13.learning_rate", lambda step, steps, warmup, highest: highest * (step / warmup if step < warmup else max(0.0, (steps - step) / max(1, steps - warmup))), "zero_at_the_last_step"),
-    ("13.label_smoothing_loss", altered("13.label_smoothing_loss", (" / real.sum()", "")), "summed"),
+    ("13.label_smoothing_loss", altered("13.label_smoothing_loss", ("label_smoothing=smoothing", "label_smoothing=smoothing, reduction='sum'")), "summed"),
     ("15.pointing_accuracy", lambda weights, true, mask: (weights.argmax(-1) == true)[:, 0][mask[:, 0]].float().mean().item(), "mean_of_first_words"),
     ("16.answer", altered("16.answer", ("zip(memories[:-1], memories[1:], strict=True)", "zip(memories, [*memories[1:], memories[-1]])")), "one_hop_after"),
     ("18.at_risk", lambda old, new: ((old > 0) == (new > 0).any(0)).all(1), "same_experts"),

@@ -640,7 +640,7 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, printe
 
 
 @pytest.mark.parametrize("answer", [None, "", "much", []], ids=repr)
-def test_what_a_question_asks_for_is_shown_without_its_answer(answer):
+def test_a_question_asks_for_a_reply_without_giving_it_away(answer):
     for question in (question for lesson in catalogue.lessons() for question in catalogue.questions_of(lesson)):
         said = question.judge(answer, 0).message
         for literal in re.findall(r'check\("\d\d\.q\d", (.+?)\)`', said):
