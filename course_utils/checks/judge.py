@@ -67,7 +67,7 @@ def judge(
     if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # the cases after that were not run
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_failure(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
-    found = [(i, finding) for i, finding in found if finding and i < expected.own]
+    found = [(i, finding) for i, finding in found if finding and i < expected.judged]
     if not found and task.cross_case_function:
         broken = task.cross_case_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
@@ -86,7 +86,7 @@ def _failed_report(task, cases, outcomes, expected, found):
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = match_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
     altered = ""
-    if mistake and not mistake.function:  # a line shows it: its hint is said once
+    if mistake and not mistake.is_run:  # a line shows it: its hint is said once
         finding = replace(finding, hints=tuple(hint for hint in finding.hints if hint not in mistake.sentence))
     elif mistake and not expected.of_mistake(mistake, first).changed:
         altered = alters_first(task, case, outcome)

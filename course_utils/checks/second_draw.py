@@ -19,9 +19,10 @@ class TwoDraws(Expected):
 
     def __init__(self, first: Expected) -> None:
         task, wanted = first.task, [case for case in first.task.make_cases(FRESH) if not case.edge]
-        self._first, self._second = first, Expected(task, [replace(case, gradient=False) for case in wanted])
+        self._first, self._run_own = first, first._run_own
+        self._second = Expected(task, [replace(case, gradient=False) for case in wanted], first._run_own)
         self.task, self.cases = task, [*first.cases, *self._second.cases]
-        self.truth, self.own = [*first.truth, *self._second.truth], first.own
+        self.truth, self.judged = [*first.truth, *self._second.truth], first.judged
         self._fresh = None
 
     def _part(self, place):
@@ -31,7 +32,7 @@ class TwoDraws(Expected):
     def fresh(self) -> Expected:
         """Return the Expected for a third set of inputs."""
         if self._fresh is None:
-            self._fresh = Expected(self.task, self.task.make_cases(FRESH + 1))
+            self._fresh = Expected(self.task, self.task.make_cases(FRESH + 1), self._run_own)
         return self._fresh
 
     def of_mistake(self, mistake: Mistake, place: int) -> Outcome:
@@ -59,7 +60,7 @@ def on_two_draws(
         return None
     if expected.both is None:
         expected.both = TwoDraws(expected)
-    cases = expected.both.cases[expected.own :]
+    cases = expected.both.cases[expected.judged :]
     more = run_on(cases)
     return (expected.both, [*outcomes, *more]) if len(more) == len(cases) and _gets_through(more) else None
 

@@ -43,6 +43,7 @@ class Mistake:
     """An incorrect implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function.
 
     `changes` are its changes to the solution, `make` returns the function that they lead to; both only if it is written as changes.
+    `source` is the changed solution of an instructor's own mistake, which has no function where a class is graded: it runs in the sandbox.
     """
 
     def __init__(
@@ -52,8 +53,9 @@ class Mistake:
         function: Callable | None = None,
         changes: Sequence[str] = (),
         make: Callable[[], Callable] | None = None,
+        source: str = "",
     ) -> None:
-        self.name, self.sentence, self.changes = name, sentence, tuple(changes)
+        self.name, self.sentence, self.changes, self.source = name, sentence, tuple(changes), source
         self._function, self._make = function, make
 
     @property
@@ -63,9 +65,14 @@ class Mistake:
             self._function = self._make()
         return self._function
 
+    @property
+    def is_run(self) -> bool:
+        """Whether it is known by its outcomes, not by a line of an answer. Runs nothing."""
+        return bool(self._function or self._make or self.source)
+
     def reworded(self, sentence: str) -> "Mistake":
         """Return the same mistake with a new sentence."""
-        return Mistake(self.name, sentence, self._function, self.changes, self._make)
+        return Mistake(self.name, sentence, self._function, self.changes, self._make, self.source)
 
 
 @dataclass(eq=False, repr=False)
