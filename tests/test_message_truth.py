@@ -15,6 +15,7 @@ from tasks import TASKS, altered, solution_of
 from weak_tests import attention_test, same, score_test
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
+from course_utils.checks.compare import difference
 from course_utils.checks.error_hints import IN_OTHER_WORDS
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Baseline, evaluator_of
@@ -675,3 +676,26 @@ def test_plain_numbers_are_shown_with_as_many_digits_as_tensors():
     assert in_text(0.4374999888, 1.0) == [("Expected", "0.4375"), ("Received", "1")]
     assert in_text(0.12345, 0.12349) == [("Expected", "0.12345"), ("Received", "0.12349")]
     assert in_text([0.1234567, 2], [0.12, 2])[0] == ("Expected", "[0.1235, 2]")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_numbers_of_16_bits_are_told_their_precision(dtype):
+    softmax = lambda scores, temperature=1.0: (scores / temperature).to(dtype).softmax(-1).float()  # noqa: E731
+    report = failing_report("02.softmax", softmax)
+    name = str(dtype).removeprefix("torch.")
+    assert f"only the precision of {name}, 16 bits each" in str(report), str(report)
+    assert "16 bits" not in str(failing_report("02.softmax", lambda scores, temperature=1.0: scores))
+
+
+def test_long_texts_are_shown_from_where_they_differ():
+    expected = "a" * 70 + "b" * 20
+    for received, says in (
+        (
+            "a" * 70 + "c",
+            f"is right up to '{'a' * 20}', its first 70 characters. There, 'c' follows; '{'b' * 20}' was expected.",
+        ),
+        ("a" * 70, f"the text ends; '{'b' * 20}' was expected."),
+        (expected + "!", "There, '!' follows; nothing more was expected."),
+        ("c" + expected, "is 'caa"),
+    ):
+        assert says in difference(expected, received, "text").sentence
