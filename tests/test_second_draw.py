@@ -25,9 +25,19 @@ def causal(query, key, value, mask):
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, enable_gqa=True)
 
 
+def nearly_masked(x, weight_q, weight_k, weight_v, mask=None):
+    """09.self_attention with -1e-9 for -inf, and nothing for words that see nothing."""
+    query, key, value = x @ weight_q, x @ weight_k, x @ weight_v
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    if mask is None:
+        return scores.softmax(-1) @ value
+    return scores.masked_fill(~mask, -1e-9).softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0.0) @ value
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "never", "says"),
     [
+        ("09.self_attention", nearly_masked, "NaN", "-1e-9 is a tiny number"),
         ("15.doubly_stochastic", looped, "multiply the weights at padding", "you returned 5.0; a torch.Tensor was expected"),
         ("18.at_risk", lambda old, new: ((old > 0)[:, None] == (new > 0)).all(-1).any(1), "last new input", "exactly the same experts"),
         ("22.classify", lambda logits, unlabelled, positive, negative: (logits[:, positive] - logits[:, negative]).bool(), "threshold", "True everywhere"),

@@ -65,16 +65,17 @@ def match_mistake(
 def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> Mistake | None:
     """Return the only mistake that gives the answer's values together with the first, or None.
 
-    None, too, if the first alone gives them, hazards aside.
+    None, too, if the first alone gives them, hazards aside. A mistake with the right values, such as one of a gradient, does not count.
     """
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
     fits = lambda mistake: all(agree_in_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    is_right = lambda mistake: all(agree_in_value(expected.truth[i], expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
     if not first.changes or fits(first):
         return None
     both = [
         Mistake(f"{first.name} and {other.name}", other.sentence, function)
         for other in task.mistakes
-        if other is not first and (function := task.both(first, other))
+        if other is not first and not is_right(other) and (function := task.both(first, other))
     ]
     fitting = [mistake for mistake in both if fits(mistake)]
     return fitting[0] if len(fitting) == 1 else None
