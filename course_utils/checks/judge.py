@@ -67,7 +67,7 @@ def judge(
     if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # the cases after that were not run
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_failure(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
-    found = [(i, finding) for i, finding in found if finding]
+    found = [(i, finding) for i, finding in found if finding and i < expected.judged]
     if not found and task.cross_case_function:
         broken = task.cross_case_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
