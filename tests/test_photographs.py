@@ -4,9 +4,11 @@ import json
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from PIL import Image
 from script_loader import program
 
 from course_utils.base.errors import CourseError
@@ -38,6 +40,68 @@ def test_a_wide_photograph_loses_its_sides():
     image = torch.zeros(10, 30, 3)
     image[:, :10] = 200.0
     assert preprocess(image).shape == (1, 3, 224, 224) and (preprocess(image) == -127 / 128).all()
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    """What the lesson's page defines."""
+    return program("measuring").page("15_captions")
+
+
+def saved_as(path, image, **options):
+    image.save(path, **options)
+    return path
+
+
+def test_lesson_15_reads_a_photograph_held_sideways_upright(lesson, tmp_path):
+    pixels = torch.zeros(4, 6, 3, dtype=torch.uint8)
+    pixels[:, :3] = 200  # the top, once it is upright
+    sideways = Image.fromarray(pixels.numpy())
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn it to the right by a quarter
+    found = lesson.read(saved_as(tmp_path / "one.png", sideways, exif=exif))
+    assert found.shape == (6, 4, 3) and (found[:3] == 200).all() and (found[3:] == 0).all()
+
+
+def test_lesson_15_scales_16_bit_grey_and_puts_what_is_clear_on_white(lesson, tmp_path):
+    grey = np.array([[0, 257 * 100], [257 * 200, 65_535]], dtype=np.uint16)
+    for name in ("one.png", "one.tif"):
+        found = lesson.read(saved_as(tmp_path / name, Image.fromarray(grey)))
+        assert found[..., 0].tolist() == [[0, 100], [200, 255]] and (found == found[..., :1]).all()
+    clear = np.array([[[9, 9, 9, 0], [9, 9, 9, 255]]], dtype=np.uint8)
+    assert lesson.read(saved_as(tmp_path / "two.png", Image.fromarray(clear)))[0, :, 0].tolist() == [255, 9]
+    palette = Image.new("P", (2, 2), 0)
+    assert (lesson.read(saved_as(tmp_path / "three.png", palette, transparency=0)) == 255).all()
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "LA", "CMYK", "YCbCr"])
+def test_lesson_15_reads_other_kinds_of_pictures(lesson, mode, tmp_path):
+    path = tmp_path / ("one.jpg" if mode in ("CMYK", "YCbCr") else "one.png")
+    found = lesson.read(saved_as(path, Image.new("RGB", (8, 9), (255, 255, 255)).convert(mode)))
+    assert found.shape == (9, 8, 3) and found.dtype == torch.uint8 and found.min() > 250
+
+
+def test_lesson_15_says_what_it_cannot_read(lesson, tmp_path):
+    (tmp_path / "one.heic").write_bytes(b"\0\0\0\x18ftypheic" + bytes(40))
+    with pytest.raises(ValueError, match="one.heic is in a format that Pillow cannot read: save it as a JPEG"):
+        lesson.read(tmp_path / "one.heic")
+
+
+def test_lesson_15_reads_both_forms_of_flickr8ks_captions(lesson, tmp_path):
+    path, captions = tmp_path / "captions.txt", ["Ein Kind läuft .", "A dog\u2028and a cat , too .", "One\ttab"]
+    with_tabs = "".join(f"{i}_a.jpg#{i}\t{caption}\n" for i, caption in enumerate(captions))
+    with_commas = "image,caption\n" + "".join(f"{i}_a.jpg,{caption}\n" for i, caption in enumerate(captions))
+    wanted = [{"image_id": f"{i}_a.jpg", "caption": caption} for i, caption in enumerate(captions)]
+    for text in (with_tabs, with_commas, with_tabs + "\n", with_tabs.replace("\n", "\r\n"), "\ufeff" + with_commas):
+        path.write_bytes(text.encode())
+        assert lesson.read_flickr8k(path) == wanted
+
+
+@pytest.mark.parametrize("line", ["2.jpg A dog .", "2.jpg#0\t", ",A dog ."])
+def test_lesson_15_names_a_line_without_a_name_or_caption(lesson, line, tmp_path):
+    (tmp_path / "captions.txt").write_text(f"1.jpg#0\tA dog .\n{line}\n")
+    with pytest.raises(ValueError, match="line 2: no name and caption"):
+        lesson.read_flickr8k(tmp_path / "captions.txt")
 
 
 def test_the_photographs_are_small_and_name_their_licences():

@@ -217,3 +217,51 @@ def test_lesson_05s_batches_hold_each_pair_once_by_length():
     assert [len(batch) for batch in batches] == [4, 4, 2]
     joined = [pair for batch in batches for pair in batch]
     assert joined == sorted(pairs, key=lambda pair: len(pair[1]))
+
+
+class _SameLogits(nn.Module):
+    """A model that gives every word the logits `scale` · its number: its loss is the same wherever a word stands."""
+
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(scale))
+
+    def forward(self, source, given):
+        return (self.scale * torch.arange(float(V))).expand(*given.shape, V)
+
+
+def test_lesson_05s_loss_is_a_mean_over_words_whatever_the_batches():
+    page = program("measuring").page("05_seq2seq", device="cpu")
+    one_by_one = [make_batch([source], [target]) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    found = page.evaluate(_SameLogits(0.3), one_by_one)
+    assert found == pytest.approx(page.evaluate(_SameLogits(0.3), [make_batch(SOURCES, TARGETS)]))
+
+
+def test_lesson_05s_training_keeps_the_best_weights_of_this_run(tmp_path):
+    page = program("measuring").page("05_seq2seq", device="cpu")
+    batches, path = [make_batch(SOURCES, TARGETS)], tmp_path / "model.pt"
+    torch.save(_SameLogits(9.0).state_dict(), path)  # from an earlier run
+    model = _SameLogits(0.0)
+    page.train_epochs(model, batches, batches, path, epochs=1, rate=1e6)  # no epoch is better than no training
+    assert model.scale.item() == 0
+
+
+def test_losses_of_lessons_01_and_13_do_not_depend_on_the_batches():
+    page = program("measuring").page("01_bag_of_words", device="cpu")
+    ids, mask, labels = torch.arange(5)[:, None], torch.ones(5, 1, dtype=torch.bool), torch.tensor([0.0, 1, 1, 1, 1])
+    parts = [[part[start:stop] for part in (ids, mask, labels)] for start, stop in ((0, 4), (4, 5), (0, 5))]
+
+    class Score(nn.Module):
+        def forward(self, ids, mask):
+            return ids[:, 0].float()
+
+    assert page.evaluate(Score(), parts[:2]) == pytest.approx(page.evaluate(Score(), parts[2:]))
+    page, looks = program("measuring").page("13_training"), []
+    by_pair = [make_batch([source], [target]) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    for batches in (by_pair, [make_batch(SOURCES, TARGETS)]):
+        page.train_on_captions.__globals__.update(
+            loader_of=lambda split, batches=batches: batches,
+            train_model=lambda *of, **more: of[-1].look(),  # its last argument keeps the best weights
+        )
+        looks += page.train_on_captions(_SameLogits(0.3), steps=1, every=1)
+    assert looks[0] == pytest.approx(looks[1])

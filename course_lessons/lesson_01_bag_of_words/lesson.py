@@ -410,8 +410,13 @@ def loss_on(model, batch):
 @torch.no_grad()
 def evaluate(model, batches):
     model.eval()  # switches dropout off, if the model has any
-    losses = [loss_on(model, batch) for batch in batches]
-    return torch.stack(losses).mean().item()
+    total = 0.0
+    count = 0
+    for batch in batches:
+        reviews = len(batch[0])  # the last batch has fewer
+        total = total + reviews * loss_on(model, batch).item()
+        count = count + reviews
+    return total / count
 
 
 # %%

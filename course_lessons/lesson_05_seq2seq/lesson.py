@@ -545,19 +545,22 @@ class DeepSeq2Seq(nn.Module):
 # %% [markdown]
 # None, because the code hands `s` on without looking inside. With `pack_padded_sequence`, the encoder stops at each caption's EOS, so `s` is each layer's state there.
 #
-# The training steps are those of `train_model` above. After each epoch, we save the weights in a file if the validation loss is the lowest so far.
+# The training steps are those of `train_model` above. We save the weights in a file at the start and after each epoch whose validation loss is the lowest so far.
 
 
 # %%
 @torch.no_grad()
 def evaluate(model, batches, shift=0):  # shift=1: each gets another caption's vector
     model.eval()  # switches dropout off
-    losses = []
+    total = 0.0
+    count = 0
     for source, given, wanted in batches:
         source = source.roll(shift, dims=0)  # B S
         logits = model(source.to(device), given.to(device))  # B T V
-        losses.append(loss_of(logits, wanted.to(device)).item())
-    return sum(losses) / len(losses)
+        words = (wanted != PAD).sum().item()
+        total = total + words * loss_of(logits, wanted.to(device)).item()
+        count = count + words
+    return total / count  # a mean over words, because batches differ in size
 
 
 # %%
@@ -566,6 +569,7 @@ def train_epochs(model, training, validation, path, epochs=5, rate=0.01):
     steps = epochs * len(training)
     falling_rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.05, steps)
     lowest = evaluate(model, validation)
+    torch.save(model.state_dict(), path)  # replaces a file from an earlier run
     print(f"validation loss before training: {lowest:.2f}")
     for epoch in range(1, epochs + 1):
         model.train()
@@ -710,4 +714,4 @@ check("05.q5", ...)
 #
 # **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #
-# **Next**: the encoder has a state for every word. [What if the decoder could look back at all of them?](06_seq2seq_attention.ipynb)
+# **Next**: the encoder has a state for every word. [Where would a decoder look that can look back at all of them?](06_seq2seq_attention.ipynb)

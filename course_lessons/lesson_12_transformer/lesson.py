@@ -752,9 +752,15 @@ for epoch in range(1, 5):
         adam.step()
         schedule.step()
     translator.eval()  # and off
+    total = 0.0
+    count = 0
     with torch.no_grad():
-        losses = [loss_on(translator, *batch).item() for batch in validation]
-    found.append(sum(losses) / len(losses))
+        for source, given, wanted in validation:
+            words = (wanted != PAD).sum().item()
+            loss = loss_on(translator, source, given, wanted)
+            total = total + words * loss.item()
+            count = count + words
+    found.append(total / count)  # a mean over words
     print(f"epoch {epoch}: validation loss {found[-1]:.2f}")
     if found[-1] == min(found):
         torch.save(translator.state_dict(), best_weights)

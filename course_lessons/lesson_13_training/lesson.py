@@ -462,8 +462,13 @@ def train_on_captions(model, steps, every):
         return loss_on(model, next(training), smoothing=0.1)
 
     def validation_loss():
-        losses = [loss_on(model, batch) for batch in new_captions]
-        return torch.stack(losses).mean()
+        total = 0.0
+        count = 0
+        for batch in new_captions:
+            words = (batch[2] != PAD).sum()  # those wanted
+            total = total + words * loss_on(model, batch)
+            count = count + words
+        return total / count
 
     best = BestWeights(model, validation_loss, every)
     train_model(model, batch_loss, 0, steps, 0.01, 20, 0.1, best)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import ipywidgets
 import numpy as np
 import torch
-from PIL import Image
+from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
@@ -518,7 +518,17 @@ def annotate(image):  # Y X 3
 
 
 def read(file):
-    return torch.tensor(np.array(Image.open(file).convert("RGB")))  # Y X 3
+    try:
+        image = Image.open(file)
+    except UnidentifiedImageError:
+        message = f"{file} is in a format that Pillow cannot read: save it as a JPEG"
+        raise ValueError(message) from None
+    image = ImageOps.exif_transpose(image)  # upright, however the camera was held
+    if image.mode.startswith("I"):  # grey from 0 to 65,535
+        image = Image.fromarray((np.array(image) / 257).astype(np.uint8))
+    image = image.convert("RGBA")
+    white = Image.new("RGBA", image.size, "white")  # seen where it is transparent
+    return torch.tensor(np.array(Image.alpha_composite(white, image)))[..., :3]  # Y X 3
 
 
 # %%
@@ -549,12 +559,22 @@ def collate(examples):  # a list of B such pairs
 
 
 # %%
-def read_flickr8k(path):  # lines such as "NAME.jpg#0", a tab and a caption
-    lines = [line.split("\t") for line in path.read_text().splitlines()]
-    return [{"image_id": name.split("#")[0], "caption": text} for name, text in lines]
+def read_flickr8k(path):
+    captions = []
+    with open(path, encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip() in ("", "image,caption"):  # a heading, in one of the forms
+                continue
+            # a line is NAME.jpg#0, a tab and a caption, or NAME.jpg,caption
+            parts = re.fullmatch(r"([^\t,#]+)(?:#\d)?[\t,](.*\S.*)", line.strip("\n"))
+            if parts is None:
+                raise ValueError(f"{path}, line {number}: no name and caption: {line}")
+            name, caption = parts.groups()
+            captions.append({"image_id": name, "caption": caption})
+    return captions
 
 
-coco = json.loads((FOLDER / "captions.json").read_text())
+coco = json.loads((FOLDER / "captions.json").read_text(encoding="utf-8"))
 images = {photo["id"]: read(FOLDER / photo["file_name"]) for photo in coco["images"]}
 by_id = {number: annotate(image)[0] for number, image in images.items()}  # L E each
 all_words = tokenize(" ".join(caption["caption"] for caption in coco["annotations"]))
