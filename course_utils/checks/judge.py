@@ -120,7 +120,9 @@ def _passed_report(task, cases, outcomes, expected, at_hazards):
             remark = f"Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: {why}"
         else:
             why = mistake.sentence if mistake else finding.text
-            remark = f"Right, on every input that occurs in the lessons. A remark on one that never does, “{cases[place].name}”: {why}"
+            remark = (
+                f"Right, on every input that counts. A remark on one that costs no points, “{cases[place].name}”: {why}"
+            )
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 

@@ -62,4 +62,4 @@ def _(draw):
     (m, n), a = lengths(), -number(2, 9)
     yield Case(f"{m} and {n} tokens, equally probable", (a, m, a, n), edge=True)
     yield Case("one token against 200", (-number(2, 4), 1, -number(60, 90), 200), edge=True)
-    yield Case("one token more", (-number(2, 4), 9, -number(5, 7), 10), edge=True)
+    yield Case("one token more", (-number(2, 4), 20, -number(8, 10), 21), edge=True)
