@@ -1399,10 +1399,44 @@ def _(numbers):
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", "The GPTs copy about as well when the preceding letter is different.")
+@claim("21", 'Two heads of the second layer give the "o" nearly all their weight.')
 def _(numbers):
-    whole, letter = (numbers(f"\n{row}  ") for row in ("nothing", "a different letter before the one to copy"))
-    return letter[0] < whole[0] + 0.02  # means
+    found = re.findall(r"Row 1\.(\d): the largest is ([\d.]+), at o\.", numbers.shown)
+    return len(found) == 2 and min(float(weight) for _, weight in found) > 0.9
+
+
+def copying(numbers):
+    """What the table of copying heads shows: the heads, then five numbers for each row by the last word of its name."""
+    names = ("letter to copy", "a different capital", "everything moved", "for this letter", "head switched off")
+    weight, capital, moved, bits, off = (numbers(f"{name}  ") for name in names)
+    return numbers("\nhead  "), weight, capital, moved, bits, off
+
+
+@claim("21", "Each GPT has a copying head: without it, the letter costs at least a bit more.")
+def _(numbers):
+    _, weight, _, _, bits, off = copying(numbers)
+    return min(weight) > 0.6 and all(more > few + 1 for few, more in zip(bits, off, strict=True))
+
+
+@claim("21", "But a different capital makes no difference, so these are not induction heads.")
+def _(numbers):
+    rows = [by_seed("copying_heads", name, change="another capital before it") for name in ("weight", "bits")]
+    told = [by_seed("copying_heads", name, change="nothing") for name in ("weight", "bits")]
+    return max((one - other).abs().max() for one, other in zip(rows, told, strict=True)) < 0.02
+
+
+@claim("21", "In three GPTs, the head is in the first layer,")
+def _(numbers):
+    heads = copying(numbers)[0]
+    return sum(head < 1 for head in heads) == 3
+
+
+@claim("21", "When everything moves, all five heads look less at the letter, and it costs more:")
+def _(numbers):
+    _, weight, _, _, bits, _ = copying(numbers)
+    moved, more = (by_seed("copying_heads", name, change='without "there"').tolist() for name in ("weight", "bits"))
+    less = all(now < before - 0.15 for before, now in zip(weight, moved, strict=True))
+    return less and all(now > before + 0.5 for before, now in zip(bits, more, strict=True))
 
 
 @claim("22", "with the cache it is written much faster.")
