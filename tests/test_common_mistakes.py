@@ -50,6 +50,20 @@ def exponentials_over_their_sum(logits):
     return (e / e.sum(-1, keepdim=True)).log()
 
 
+def translator(*changes):
+    """13.train_and_translate with pieces of its text changed."""
+    return altered("13.train_and_translate", *changes)
+
+
+FORCED = (
+    "greedy(source, target.shape[1] - 1)",
+    "logits.argmax(-1) * ((logits.argmax(-1) == EOS).cumsum(1) <= (logits.argmax(-1) == EOS))",
+)
+TRAINED = "loss = mean_loss(model(source, target[:, :-1]), target)"
+OWN_LOSS = "loss = F.cross_entropy(model(source, target[:, :-1]).mT, target[:, 1:], {})".format
+TOKENS = "(target[:, 1:] != PAD).sum()"
+
+
 # 14
 
 
@@ -154,6 +168,9 @@ def in_one_pass(ahead=False, factor=lambda old, new: (old - new).exp(), finished
 BROKEN, EVERYWHERE = "20.catch_broken_attention", "itertools.product(range(3), range(2), range(T))"
 
 NAMED = [
+    ("13.train_and_translate", translator(("return self.readout(states)", "return self.readout(states).softmax(-1)")), "softmax_first"),
+    ("13.train_and_translate", translator(("F.cross_entropy(logits.flatten", "F.cross_entropy(logits.softmax(-1).flatten")), "softmax_first"),
+    ("13.train_and_translate", translator(FORCED), "target_translated"),
     ("12.encoder_layer", altered("12.encoder_layer", ("torch.relu(", "torch.tanh(")), "tanh"),
     ("12.encoder_layer", altered("12.encoder_layer", ("return self.norm2(x + feed_forward(x))", "return x + feed_forward(x)")), "norm2_missing_after"),
     ("12.decoder_layer", altered("12.decoder_layer", ("attn_mask=future", "attn_mask=future.float()")), "causal_mask_of_numbers"),
@@ -223,6 +240,10 @@ SAYS = [
     ("13.paired_difference", paired(lambda d: int(len(d) > 4 and statistics.mean(d) > 1)), "All 5 differences are below 0 here"),
     ("13.adam_step", altered("13.adam_step", ("- rate * m_corrected", "- rate * m_corrected**3")), "The m and v that you return are correct"),
     ("13.adam_step", altered("13.adam_step", ("gradient**2", "gradient**4")), "Look at v first"),
+    ("13.train_and_translate", translator((TRAINED, OWN_LOSS("ignore_index=PAD, reduction='sum'"))), "losses during training. The loss is the sum"),
+    ("13.train_and_translate", translator(("losses.append(loss.item())", f"losses.append(loss.item() * {TOKENS}.item())")), "losses during training. The loss is the sum"),
+    ("13.train_and_translate", translator((TRAINED, OWN_LOSS("reduction='sum'")), ("dropout=0.0", "dropout=0.2")), "losses during training. The loss is the sum"),
+    ("13.train_and_translate", translator((TRAINED, OWN_LOSS(""))), "losses during training. The loss counts padding"),
     ("15.pointing_accuracy", lambda weights, true, mask: ((weights.argmax(-1) == true) & mask).any(1).float().mean(), "so the share is 2/3"),
     ("16.two_hops_by_hand", tables(lambda things, people, places: [things, things + people, places]), "Hop 2 looks once more at the fact that hop 1 found"),
     ("16.two_hops_by_hand", tables(lambda things, people, places: [things, people / 10, places]), "Hop 2 gives the largest weight to facts about that person, as it should, but in some story it is no more than a half"),
@@ -252,6 +273,20 @@ SAYS = [
     ("22.chat_prompt", altered("22.chat_prompt", ("\\n{each['content']}", " \\n{each['content']}")), "right up to '<|im_start|>system'. There, ' "),
     ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "your threshold is too high here"),
 ]  # fmt: skip
+
+
+def test_training_with_dropout_is_no_other_loss():
+    for dropout in (0.1, 0.2):
+        answer = translator(("dropout=0.0", f"dropout={dropout}"), ("dropout=0.0", f"dropout={dropout}"))
+        report = report_on("13.train_and_translate", answer)
+        assert report.state == "passed" or "during training" not in report.message, str(report)
+
+
+def test_a_seed_gets_a_remark_only_where_nothing_is_random():
+    assert "Nothing is random" not in report_on("13.train_and_translate", translator()).message
+    drawn = altered("02.softmax", ("return", "torch.manual_seed(0); torch.rand(3)\n    return"))
+    vain = altered("02.softmax", ("return", "torch.manual_seed(0)\n    return"))
+    assert ["Nothing is random" in report_on("02.softmax", each).message for each in (drawn, vain)] == [False, True]
 
 
 @pytest.mark.parametrize(("task_id", "answer", "says"), SAYS)

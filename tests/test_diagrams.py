@@ -142,7 +142,7 @@ def test_a_diagram_is_the_same_in_every_process():
 
 @pytest.mark.parametrize("new", ["queries", ["query"]])
 def test_a_part_that_is_not_there_cannot_be_new(new):
-    with pytest.raises(CourseError, match=r"parts of this diagram \(keys, mask, queries, score"):
+    with pytest.raises(CourseError, match=r"parts of this diagram \(context, keys, mask, queries, score"):
         diagrams.attention(new=new)
 
 
@@ -160,7 +160,7 @@ CROWDED = """() => {
   for (const one of texts) {
     const {width, height} = one.svg.viewBox.baseVal, {x, y} = one.box;
     if (x < 2 || y < 2 || x + one.box.width > width - 2 || y + one.box.height > height - 2) found.push([one.words, "is cut off"]);
-    for (const rect of one.svg.querySelectorAll("rect.box")) {
+    for (const rect of one.svg.querySelectorAll(".box")) {
       const own = rect.parentNode === one.node.parentNode, room = rect.getBBox();
       if (own && one.words !== "new" && one.box.width > room.width - 4) found.push([one.words, "is too wide for its box"]);
       if (!own && !rect.closest(".frame") && over(one.box, room, 1)) found.push([one.words, "runs into a box"]);

@@ -113,6 +113,7 @@ SLIPS = {
     "'function' object is not iterable": lambda x: [each for each in without_end],  # noqa: C416
     "unsupported operand type(s) for ^": lambda x: 2.0 ^ 2,
     "bitwise_xor": lambda x: x ^ 2,
+    "Replacement index": lambda x: "{}".format(),  # noqa: F524
     "'Tensor' and 'tuple'": lambda x: x @ (x, x),
     "'tuple' and 'Tensor'": lambda x: (x, x) @ x,
     "'tuple' object has no attribute": lambda x: (x, x).shape,

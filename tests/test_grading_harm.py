@@ -823,9 +823,9 @@ def test_feedback_on_a_question_says_which_reply_is_wanted(grade):
     result = grade("from course_utils import check", checks, name="02.ipynb")
     found = {verdict.task[3:]: why(verdict) for verdict in result.verdicts if verdict.task[3:] in said}
     assert found == {
-        "q1": 'The answer should be one of the letters a to d, as in `check("02.q1", "b")`, not 0.5.',
+        "q1": 'The answer should be one of the letters a to d in quotes, as in `check("02.q1", "…")`, not 0.5.',
         "q2": "The answer should be a number, as in `check(\"02.q2\", 0.5)`, not 'b'.",
-        "q3": 'Replace the dots with one of the letters a to d: `check("02.q3", "b")`.',
+        "q3": 'Replace the dots with one of the letters a to d: `check("02.q3", "…")`.',
         "q4": 'The notebook holds no `check("02.q4", …)` with a letter as its answer.',
         "q5": 'The notebook holds no `check("02.q5", …)` with a letter as its answer.',
     }

@@ -10,10 +10,12 @@ from course_utils import check
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
 from course_utils.checks.changed_solution import changed
-from course_utils.checks.instructor_mistakes import add_instructor_mistakes, packed, unpacked
+from course_utils.checks.instructor_mistakes import instructor_file, packed, unpacked
 from course_utils.checks.judge_answer import judge_answer
 from course_utils.commands import main
-from course_utils.grading.judging.notebook_grader import tasks_digest
+from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging.budget import Limits
+from course_utils.grading.judging.notebook_grader import result_key, tasks_digest
 
 SOLUTION = '''
 def score(query, key, mask=None):
@@ -95,20 +97,18 @@ Leave out the division, as lesson 03 does.
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """A file of own mistakes in the learner's folder, and the course as a new process sees it then."""
-    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
+    """A file of own mistakes beside the course's code, and the course as a new process sees it then."""
+    place = tmp_path / "course_mistakes.md"
+    monkeypatch.setattr("course_utils.checks.catalogue.instructor_file", lambda: place)
+    monkeypatch.setattr("course_utils.grading.judging.own_mistakes.instructor_file", lambda: place)
     monkeypatch.chdir(tmp_path)
-    before = [list(task.mistakes) for task in catalogue.tasks_of("03")]
 
     def write(text):
-        (tmp_path / "course_mistakes.md").write_text(text, encoding="utf-8")
-        catalogue.instructor_mistakes.cache_clear()
-        for task, mistakes in zip(catalogue.tasks_of("03"), before, strict=True):
-            task.mistakes[:] = mistakes
-            add_instructor_mistakes(task, catalogue.instructor_mistakes())
+        place.write_bytes(text if isinstance(text, bytes) else text.encode())
+        catalogue.use_instructor_mistakes(catalogue.read_instructor_mistakes())
 
     yield write
-    write("")
+    catalogue.use_instructor_mistakes([])
 
 
 def mean_of_values(query, key, value, mask=None):
@@ -210,9 +210,10 @@ def test_a_copy_without_solutions_holds_the_changed_ones(file, tmp_path, monkeyp
     answer = catalogue.load("03.attention").function_from(packed_one.source, packed_one.name)
     context, _ = answer(*map(torch.ones, ((1, 2, 3), (1, 2, 3), (1, 2, 4))))
     assert context.tolist() == torch.ones(1, 2, 4).tolist()
-    with_them = tasks_digest.__wrapped__()
+    key = lambda: result_key(Found("ada", None, ""), 2**100, Limits())  # noqa: E731
+    with_them = key()
     file("")
-    assert tasks_digest.__wrapped__() != with_them  # what was graded without a mistake is graded again
+    assert key() != with_them  # what was graded without a mistake is graded again
 
 
 def test_the_digest_of_tasks_changes_with_a_solution(monkeypatch):

@@ -308,7 +308,7 @@ def test_progress_shows_one_lesson_alone(lesson, printed):
 
 
 def test_a_question_called_wrongly_is_shown_with_its_own_id(printed):
-    assert 'Use it like this: `check("00.q3", "a")`' in printed(check, "00.q3", "a", "b")
+    assert 'Use it like this: `check("00.q3", …)`' in printed(check, "00.q3", "a", "b")
 
 
 def test_an_id_of_several_lessons_is_completed_with_each_of_them(printed):
@@ -639,6 +639,15 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, printe
     assert kept(course_folder)["02.q1"]["attempts"] == 0
 
 
+@pytest.mark.parametrize("answer", [None, "", "much", []], ids=repr)
+def test_what_a_question_asks_for_is_shown_without_its_answer(answer):
+    for question in (question for lesson in catalogue.lessons() for question in catalogue.questions_of(lesson)):
+        said = question.judge(answer, 0).message
+        for literal in re.findall(r'check\("\d\d\.q\d", (.+?)\)`', said):
+            given = ast.literal_eval(literal)
+            assert all(question.judge(given, seed).state != "passed" for seed in range(10)), (question.id, said)
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
@@ -776,7 +785,7 @@ def test_a_bare_letter_and_an_unknown_name_are_told_what_to_do(cell, says, start
         ("mystery(3)", ("----> 1 mystery(3)", "No cell that was run in this kernel defines `mystery`")),
         ("doctor()", ("----> 1 doctor()", "run `from course_utils import doctor`, and then this cell again")),
         ('check("00.q1", A)', ('00.q1 asks for a number, as in check("00.q1", 0.5).',)),
-        ('check("00.q2", ones)', ('00.q2 asks for a letter in quotes, as in check("00.q2", "a").',)),
+        ('check("00.q2", ones)', ('00.q2 asks for a letter in quotes, as in check("00.q2", "…").',)),
         ('check("00.weighted_sum", mix())', ('without brackets behind its name: check("00.weighted_sum", mix).',)),
         ("mix()", ("missing 1 required positional argument",)),
     ],

@@ -114,3 +114,10 @@ def test_a_share_to_predict_says_that_it_goes_from_0_to_1():
     ]
     shares = [each for each in numbers if "share" in each.text]
     assert len(shares) > 20 and [each.id for each in shares if "from 0 to 1" not in each.text] == []
+
+
+def test_a_prediction_asks_a_question_and_offers_words():
+    every = [each for lesson in catalogue.by_lesson() for each in catalogue.predictions_of(lesson)]
+    assert len(every) > 60
+    assert [each.id for each in every if not each.text.endswith("?")] == []
+    assert [each.id for each in every if any(len(choice) < 3 for choice in each.choices)] == []

@@ -192,6 +192,18 @@ def test_no_page_is_wider_than_the_screen(open_page, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+WITHOUT_CONTENTS = ("index.html", "translator.html", "search.html?q=mask", "glossary.html", "papers.html")
+
+
+@pytest.mark.parametrize("width", [390, 1440, 1920])
+def test_a_page_without_contents_is_in_the_middle(open_page, width):
+    margins = """() => ["main", ".bd-article"].map((one) => document.querySelector(one).getBoundingClientRect())
+      .reduce((main, article) => [article.left - main.left, main.right - article.right])"""
+    for name in WITHOUT_CONTENTS:
+        left, right = open_page(name, width=width).evaluate(margins)
+        assert abs(left - right) < 2 and (width < 1000 or left > 20), (name, left, right)
+
+
 def test_a_prediction_comes_before_what_it_predicts(open_page):
     page = open_page("notebooks/02_weighted_sums.html")
     asked = page.locator(".course-asked").first
@@ -232,7 +244,33 @@ def test_a_question_says_why_and_the_first_page_counts(open_page):
     page.reload()
     shows(asked.get_by_role("status")).to_contain_text(one.right[1])
     page.goto(page.url.replace("notebooks/02_weighted_sums", "index"))
-    shows(page.locator('.course-progress[data-lesson="02"]')).to_have_text("1 of 5 questions right")
+    card = page.locator(".course-lessons li", has_text="02 Weighted sums")
+    shows(card).to_contain_text(f"{catalogue.lessons()['02'].reading} minutes")
+    shows(card).to_contain_text("1 of 5 questions right")
+    shows(page.locator(".course-lessons li").first).to_contain_text("5 questions")
+    assert page.locator(".course-lessons img").evaluate_all("all => all.every((one) => one.naturalWidth > 200)")
+
+
+def test_a_dotted_term_shows_its_definition(open_page, phone):
+    entries = {term: meaning for term, _, _, meaning in contents.ENTRY.findall((ROOT / "docs/glossary.md").read_text())}
+    meaning = re.compile(re.escape(entries["softmax"]), re.IGNORECASE)
+    page = open_page("notebooks/02_weighted_sums.html")
+    term, shown = page.locator(".course-term", has_text=re.compile("^softmax$")).first, page.get_by_role("tooltip")
+    shows(shown).to_have_count(0)
+    term.hover()
+    shows(shown).to_have_text(meaning)
+    page.keyboard.press("Escape")
+    shows(shown).to_have_count(0)
+    term.focus()
+    shows(shown).to_have_text(meaning)
+    term.click()
+    shows(page).to_have_url(re.compile(r"glossary\.html#term-softmax$"))
+    page = phone("notebooks/02_weighted_sums.html")
+    term, shown = page.locator(".course-term", has_text=re.compile("^softmax$")).first, page.get_by_role("tooltip")
+    term.tap()
+    shows(shown).to_have_text(meaning)
+    term.tap()
+    shows(page).to_have_url(re.compile(r"glossary\.html#term-softmax$"))
 
 
 def test_numbers_are_judged_as_in_a_notebook(open_page):
@@ -652,12 +690,24 @@ def test_a_lesson_reads_on_without_scripts(browser, site):
     page = context.new_page()
     page.goto((site[0] / "notebooks/02_weighted_sums.html").as_uri())
     shows(page.locator(".tag_reveals .cell_output").first).to_be_visible()
+    one = next(one for one in catalogue.questions_of("02") if isinstance(one, catalogue.Question))
+    options = page.locator(f'[id="asked-{one.id}"] li').all_inner_texts()
+    assert options == [text.replace("`", "") for _, text in one.options(0)]
+    colour = page.locator("main a").first.evaluate("link => getComputedStyle(link).color")
+    assert colour != page.locator("main p").first.evaluate("text => getComputedStyle(text).color")
     page.goto((site[0] / "translator.html").as_uri())
     shows(page.get_by_text("The translator needs JavaScript")).to_be_visible()
     context.close()
 
 
 # Without a browser
+
+
+@pytest.mark.parametrize("name", names_in(ROOT, "notebooks"))
+def test_each_lesson_has_a_picture_for_its_card(name):
+    quoted = pages.ON_CARDS.get(number_of(name), "")
+    assert quoted in (ROOT / f"course_lessons/lesson_{name}/lesson.py").read_text(encoding="utf-8")
+    assert pages.card_picture(ROOT, name).startswith("<img ")
 
 
 def test_a_lesson_without_data_gets_a_line_and_its_other_sliders(monkeypatch, tmp_path):
@@ -738,7 +788,7 @@ def test_the_glossary_gives_a_terms_meaning_with_links_both_ways():
     back = ", ".join(f'<a href="notebooks/{name}.html#term-query">lesson {name[:2]}</a>' for name in ("02_a", "03_b"))
     query = f'<span id="term-query">query</span>\n: What asks. ({back})'
     assert entries == f'{query}\n\n<span id="term-score">score</span>\n: A number.\n\n'
-    link = '<a class="course-term" href="../glossary.html#term-query"'
+    link = '<a class="course-term" href="../glossary.html#term-query" data-meaning="What asks."'
     header, text = (cell["source"] for cell in lessons["notebooks/02_a.ipynb"]["cells"])
     first, again = f'{link} id="term-query">**query**</a>', f"{link}>**Queries**</a>"
     assert header == "**You need** it."

@@ -714,4 +714,4 @@ check("05.q5", ...)
 #
 # **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #
-# **Next**: the encoder has a state for every word. [What if the decoder could look back at all of them?](06_seq2seq_attention.ipynb)
+# **Next**: the encoder has a state for every word. [Where would a decoder look that can look back at all of them?](06_seq2seq_attention.ipynb)

@@ -5,12 +5,12 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="06",
     title="Seq2Seq with attention",
-    question="What if the decoder could look back?",
+    question="Where does the decoder look?",
     goals=(
-        "say what the decoder has that it did not have in lesson 05 and compute one step of attention by hand",
+        "compute one look by hand and name its query, keys, values and context",
         "build a decoder that looks back, with attention as a module",
         "compare weights with known links, using the alignment error rate",
-        "say what looking back changes for long sentences, where it stops helping and what it costs",
+        "explain what looking back changes for long sentences, where it stops helping and what it costs",
         "tell Bahdanau's decoder from Luong's by its query and by what reads the context",
     ),
     needs="lessons 03 and 04 (queries, keys, values, scores) and lesson 05 (encoder, decoder, teacher forcing)",

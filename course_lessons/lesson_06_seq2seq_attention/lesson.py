@@ -1,3 +1,10 @@
+# %% [markdown]
+# Read this sentence once, cover it and say it again:
+#
+# > our small boy called my old girls and friends followed big houses
+#
+# The beginning comes easily, but the end may not. Lesson 05's decoder had to translate this way, from one vector, and after eight correct words it lost its way. A human translator doesn't have to remember so much, because before each word, she can look back at the page. From now on, so can the decoder. Where will it look?
+
 # %%
 import re
 from collections import Counter
@@ -19,68 +26,88 @@ from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.seq2seq import fit, make_batch  # lesson 05
 from course_utils.models.serialization import load_pretrained
-from course_utils.translation.scores import exact_shares  # lesson 05
 from course_utils.translation.translate import align
 
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 05, the encoder had to squeeze the whole sentence into its last state, the only one the decoder got. Short sentences were translated correctly, but in 12-word sentences, the model got most words wrong.
+# ## A trained model at work
 #
-# A human translator would look back at the source, and in this lesson, so may the decoder: before it writes each word, it can consult all the encoder states. After training such a model on a harder toy language, we ask whether it looks at the right words, how long a sentence can now be, and where looking back stops helping.
+# Before each word, the decoder looks at all the source words, and most closely at those it needs now: that is the whole idea.
 #
-# ## All states instead of the last one
-#
-# Bahdanau et al. (2014) call the encoder states **annotations** $h_1, \dots, h_S$, because each describes one word of the source and the words around it. Since a GRU that reads from left to right does not yet know what comes after a word, a second one reads from right to left. The states of both at the same word, placed side by side, form one annotation.
-#
-# The diagram shows the decoder at work on "our small boy". It has already written "glodil" ("our"); now its cell reads this word, and the decoder goes on to write "sliro" ("small"). Find the query, the keys and the values.
+# Here is a model that has learned to do so from 29,000 captions. Each row belongs to a French word, and the numbers say how much the model looked at each English word before it wrote this one. Guess where the largest numbers are, then run the cell. Which row surprises you?
 
 # %%
-words = ["our", "small", "boy"]
-new = ["attention", "query", "context"]
-diagrams.looking_back(words, given="glodil", output="sliro", new=new)
+french, subwords = load_pretrained("attention-en-fr")
+seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
+plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# Which source word matters next depends on how much has already been translated, and only the decoder knows that. Its state $s_1$, from which "glodil" was written, is therefore the query. The annotations serve as both keys and values, and their weighted sum, computed afresh at each step, is the context. The context is fed to the cell, along with the word "glodil", and to the **readout**, the last layer, which produces the output.
+# Nobody told the model that "homme" means "man", and yet before it writes "homme", "man" gets nearly all the weight. But "vieil" means "old". Why does the model look even more at "man" than at "old" before it writes "vieil"? We come back to this row when we have built such a model ourselves.
 #
-# ## One step of attention by hand
+# ## Three words, three looks
 #
-# None of the parts is new: Bahdanau et al. score each annotation with the perceptron from lesson 04, and the softmax and the weighted sum are the same as in lesson 03:
+# To see how such weights arise, we turn to a toy language in which the verb goes to the end of its clause: "boy followed girls" becomes "flima droli pamor", where "pamor" means "followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector and without the end sign. Watch the blue bars: where does the model look before it writes "droli"?
+
+# %%
+figures.three_looks()
+
+# %% [markdown]
+# It looks at "girls", passing over "followed", and only then goes back to the verb. Each look needs three things:
 #
-# $$z_{tj} = v^\top \tanh(W s_{t-1} + U h_j) \qquad a_{tj} = \frac{e^{z_{tj}}}{\sum_{i=1}^{S} e^{z_{ti}}} \qquad c_t = \sum_{j=1}^{S} a_{tj}\, h_j$$
+# - The **query** is the decoder's state. What has already been written decides which word is needed next, and only the decoder's state knows that.
+# - The encoder's states are no longer thrown away. Bahdanau et al. (2014) call them **annotations**, because each describes one source word and the words around it. As a **key**, an annotation is compared with the query and gets a weight; as a **value**, it is added up with the others in proportion to this weight.
+# - The sum is the **context**. The next word is chosen from it and the decoder's state.
 #
-# As before, $z$ is a score, $a$ a weight and $c$ a context, while $s$ is a decoder state. The index $t$ counts the decoder's steps and $j$ the source words. The one symbol that is easily misread is $v$: it is one of the perceptron's parameters, not a value.
+# Couldn't the decoder run a finger along the sentence, one word at a time? For many sentences it could, but not for this one, in which the second word comes third. And why does it also look a little at the other words? That is on purpose: since a weight can change by a little, the loss has a derivative with respect to it, and training can gradually improve where the model looks.
 #
-# To see the equations at work, we shrink every vector to a single entry. Let $W = U = 1$ and $v = 2$, let the state be -1, and let the annotations of "our", "small" and "boy" be 0, 2 and 1. Work out the scores on paper ($\tanh 1$ is 0.762) and guess which word gets the most weight.
+# ## One look by hand
+#
+# To check every number by eye, we shrink the vectors to two entries. The state is $s = (-1, 1)$, and the annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
+#
+# First, each annotation gets a **score** that says how well it answers the query. Bahdanau et al. use the perceptron from lesson 04, where $W$, $U$ and $v$ are parameters ($v$ is not a value):
+#
+# $$z_j = v^\top \tanh(W s + U h_j)$$
+#
+# With identity matrices for $W$ and $U$ and with $v = (1, 1)$, we only have to add the query to the key, take tanh of each entry and add up the two results. As in lesson 03, the softmax then turns the scores into weights $a_j$, and the weighted sum of the annotations is the context $c$:
+#
+# $$a_j = \frac{e^{z_j}}{\sum_{i=1}^{S} e^{z_i}} \qquad c = \sum_{j=1}^{S} a_j\, h_j$$
+#
+# Work out the three scores on paper (tanh 1 is 0.762 and tanh 3 is 0.995). Which word will get the most weight?
 
 # %% tags=["nbval-check-output"]
-s = torch.tensor(-1.0)
-h = torch.tensor([0.0, 2.0, 1.0])  # S
+words = ["our", "small", "boy"]
+s = torch.tensor([-1.0, 1.0])  # H
+h = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])  # S H
 z = torch.zeros(3)  # S: the scores
 for j in range(3):
-    z[j] = 2 * torch.tanh(s + h[j])
+    z[j] = torch.tanh(s + h[j]).sum()
 a = z.softmax(0)  # S: the weights
 
-c = 0.0
+c = torch.zeros(2)  # H: the context
 for j in range(3):
     c = c + a[j] * h[j]
-print("context:", round(c.item(), 2))
-table({"score": z, "weight": a}, words)
+print("scores: ", z)
+print("weights:", a)
+print("context:", c)
+figures.one_look(words, s, h, z, a)
 
 # %% [markdown]
-# Most of the weight goes to "small", whose score is $2 \tanh(-1 + 2) = 1.523$. The exponentials of the three scores are 0.218, 4.586 and 1, so its weight is 4.586 / 5.804 = 0.790. The context is therefore close to this word's annotation: $0.038 \cdot 0 + 0.790 \cdot 2 + 0.172 \cdot 1 = 1.75$.
+# "Small" gets two thirds of the weight. Its score, 1.523, is 1.290 above that of "boy", and because $e^{1.290}$ is about 3.6, so is the ratio of their weights. The context therefore comes mostly from "small".
 #
-# **Your turn**: change the state to -3 and run the cell again. Does the decoder still pay as much attention to "small"?
+# **Your turn**: the sentence stays the same, but now let the state be $(1, -1)$. Guess where the decoder looks, then change `s` and run the cell again.
 #
 # <details><summary>Answer</summary>
 #
-# No. The weights are now 0.273, 0.436 and 0.291, so "small" still has the largest weight, but by a much smaller margin. The sentence has not changed, yet in a different state, the decoder attends to it differently.
+# It looks at "boy", which now gets the weight of 0.670. Where an entry of the state is 1, tanh is nearly flat, so adding 2 changes little; where it is -1, adding 2 changes a lot. The state thus decides which entry of the annotations counts.
 #
 # </details>
 #
-# ## The same calculation as a module
+# The model repeats this before each word: step $t$ uses the state $s_{t-1}$ from before the step, and its results are $z_{tj}$, $a_{tj}$ and $c_t$.
 #
-# A loop over three annotations is easy to follow, but for training, we need the same calculation for many sentences at once and with vectors of dimension H. The matrices $W$ and $U$ and the vector $v$ are learned, each as an `nn.Linear` without a bias. In the comments, B is the number of sentences and S the number of source words.
+# ## The same look as a module
+#
+# For training, we need the same calculation for B sentences of S source words at once, with vectors of dimension H. $W$, $U$ and $v$ are learned, each as an `nn.Linear` without a bias.
 #
 # The mask is True for words and False for padding; as in lesson 03, a row of the mask with no True entry gives weights of 0 only.
 
@@ -106,30 +133,38 @@ class Attention(nn.Module):
 
 
 # %% [markdown]
-# Before we rely on the module, we check it against our example. The batch contains the example twice, and only the mask differs: in the second copy, "boy" is masked out. How much weight does "small" get there?
+# We check the module against our example, twice in a batch. In the second copy, "boy" is masked out. How much weight does "small" get there?
 
 # %% tags=["nbval-check-output"]
-attention = Attention(H=1)
-one = torch.tensor([[1.0]])
-attention.load_state_dict({"W.weight": one, "U.weight": one, "v.weight": 2 * one})
+attention = Attention(H=2)
+identity = torch.eye(2)
+parameters = {"W.weight": identity, "U.weight": identity, "v.weight": torch.ones(1, 2)}
+attention.load_state_dict(parameters)
 
-s = torch.full((2, 1), -1.0)  # B H
-annotations = torch.tensor([[0.0], [2.0], [1.0]])  # S H
+s = torch.tensor([[-1.0, 1.0], [-1.0, 1.0]])  # B H
+annotations = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])  # S H
 h = torch.stack([annotations, annotations])  # B S H
 mask = torch.tensor([
     [True, True, True],
     [True, True, False],  # "boy" is padding
 ])  # fmt: skip  # B S
 c, a = attention(s, h, mask)  # B H, B S
-print("weights:", a.detach())
-print("contexts:", c.detach()[:, 0])
+print("weights: ", a.detach())
+print("contexts:", c.detach())
 
 # %% [markdown]
-# In the first copy, "small" gets a weight of 0.790, as before. In the second, where only two words share the weight, the weight of "small" rises to 0.955.
+# In the first copy, "small" gets a weight of 0.670, as before. In the second, where only two words share the weight, it gets 0.821.
 #
 # ## The whole model
 #
-# Four things change in the model from lesson 05:
+# The diagram shows the step in which the whole model writes "droli". Follow the context: which two parts of the decoder read it?
+
+# %%
+source = ["boy", "followed", "girls"]
+diagrams.looking_back(source, given="flima", output="droli", new=["context"])
+
+# %% [markdown]
+# The context goes to the cell, along with the last word written, and to the **readout**, the last layer, which produces the next word. Four things change in the model from lesson 05:
 #
 # | | lesson 05 | now |
 # | --- | --- | --- |
@@ -138,7 +173,7 @@ print("contexts:", c.detach()[:, 0])
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# With `bidirectional=True`, `nn.GRU` runs two GRUs, and the one that reads from right to left would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards.
+# A GRU that reads from left to right does not yet know what comes after a word, so a second one reads from right to left. Their states at the same word, side by side, form one annotation. `nn.GRU` runs both with `bidirectional=True`, but the second would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards; the `True` says that the batch comes first.
 
 
 # %%
@@ -152,7 +187,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# In lesson 05, a single call to `nn.GRU` could take the decoder through all the words. Now it needs a new context before each step, so the steps have to be taken one at a time: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. Where is the context used?
+# Since the decoder needs a new context before each step, it can no longer take all steps in a single call to `nn.GRU`: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. The decoder's first state is the last states of the encoder's two GRUs, side by side. In which lines is the context used?
 
 
 # %%
@@ -187,11 +222,9 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
-# As in the diagram, the context goes into both the cell and the readout. The decoder's first state is the concatenation of the last states of the encoder's two GRUs.
-#
 # ## Does it translate?
 #
-# If words never changed places, the decoder could move along the source from left to right. We therefore make our toy language harder: in the translation, each verb goes to the end of its clause. We train the model for 600 steps with the loop from lesson 05. How far does the loss fall?
+# We train the model for 600 steps with lesson 05's loop. How far does the loss fall?
 
 # %%
 pairs = small_world(20_000, seed=8, order="verb-last")  # sentences of 1 to 12 words
@@ -203,9 +236,7 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. As long as it is given the correct previous words, the model predicts nearly every word of the translations it was trained on.
-#
-# For a new sentence, however, there is nobody to supply these words. As in lesson 05, the model then writes the most probable word at each step and reads it at the next.
+# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. Given the correct previous words, the model predicts nearly every word of the translations it was trained on. For a new sentence, nobody supplies these words, so as in lesson 05, the model writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -237,11 +268,11 @@ print("right: ", *right)
 print("model: ", *translate(model, pairs.words, [sentence]))
 
 # %% [markdown]
-# The model never saw this sentence in training, yet it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of "big boy near my house called old girls", but its translation, "kovor", is at the end.
+# The model never saw this sentence in training, yet it gets every word right. Even the verb of the first clause has moved: "called" is in the middle of its clause, but its translation, "kovor", is at the end.
 #
 # ## Does it look where it should?
 #
-# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Each row is one decoder step, and boxes mark the known links; a source word that is translated as two words, such as "old", has two boxes. Is the largest weight in each row inside a box?
+# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Dashed frames mark the known links; a source word that is translated as two words, such as "old", has two frames. Is the largest weight in each row inside a frame?
 
 
 # %%
@@ -270,13 +301,13 @@ plots.weights(
 )
 
 # %% [markdown]
-# Here, every row has its largest weight inside a box. Most boxes lie along a diagonal, because most words keep their order, but the verbs break the pattern. In the first clause, the decoder passes over "called", looks at "old" and "girls", and only then goes back to "called".
+# Here, every row has its largest weight inside a frame. Most frames lie along a diagonal, because most words keep their order, but the verbs break the pattern: the decoder goes back to "called" after "girls".
 #
-# One correct sentence may be luck, so we want a single measure that covers many. Let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
+# One sentence may be luck, so we want a measure that covers many. Suppose that, of four target words, only the last has its largest weight on the wrong source word. Then one in four links is wrong, and the **alignment error rate**, AER (Och & Ney, 2003), is 0.25. In general, let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The AER is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# If every target word has one known link, as in our toy language, the AER is the share of target words whose largest weight is on the wrong word. Suppose that, of four words, only the last is wrong in this way. What is the AER?
+# In our example, it is $1 - 2 \cdot 3 / (4 + 4)$. Does the code agree?
 
 
 # %% tags=["nbval-check-output"]
@@ -301,9 +332,7 @@ example = torch.tensor([
 print("AER:", alignment_error_rate([example], [known]))
 
 # %% [markdown]
-# The AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$: one in four links is wrong.
-#
-# We measure your model's AER on 200 new sentences of each length, along with that of three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
+# It does. Now we measure your model's AER on 200 new sentences of each length, along with that of three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -329,69 +358,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back, so we now measure the share of words generated in the correct position, as in lesson 05. The plot shows your model, the three models that look back and three models with **one vector**. The last three have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We train them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005.
-#
-# The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
-
-# %% tags=["nbval-check-output"]
-predict("06.twelve", ...)
-
-
-# %% tags=["reveals"]
-def share_right(length):
-    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
-    translations = translate(model, pairs.words, test.sources)
-    sentences_right, words_right = exact_shares(translations, test.targets)
-    return words_right
-
-
-def three_models(setup):
-    lengths, shares = measured("attention", "words_right", "length", setup=setup)
-    return lengths, torch.tensor(shares)  # seeds lengths
-
-
-lengths, one_vector = three_models("one vector")
-lengths, looking_back = three_models("looking back")
-yours = [share_right(int(length)) for length in lengths]
-curves = {
-    "one vector, three models": one_vector,
-    "looking back, three models": looking_back,
-    "looking back, your model": torch.tensor([yours]),  # one seed
-}
-print("Share of right words; a band goes from the worst to the best of three models:")
-ax = plots.axes(width=7.2, height=4.6)
-plots.curves(lengths, curves, "words of the source", "share of right words", ax=ax)
-ax.axvline(12, color="0.6", linestyle=":")
-at_12 = looking_back[:, lengths.index(12)]  # seeds
-reveal("06.twelve", at_12.mean().item())
-
-# %% [markdown]
-# At 12 words, the models that look back get nearly every word right, whereas those with one vector get fewer than half. Bahdanau et al. (2014) found the same for English and French: with attention, long sentences were translated much better.
-#
-# ## Where does looking back stop helping?
-#
-# Beyond the dotted line, however, where the sentences are longer than any in training, the curves fall. At 20 words, by this count, the decoder that looks back is no better than the one with one vector. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a box marks its source word.
-
-# %%
-longer = "your young boys called after big small dogs after friends"
-longer += " while friend painted old big young dogs below old house"
-longer_right, links = World("verb-last", **SMALL).translate(longer.split())
-written = translate(model, pairs.words, [longer])[0]
-print(f"right, {len(longer_right)} words:", *longer_right)
-print(f"model, {len(written.split())} words:", written)
-plots.weights(
-    look([longer], [written])[0],
-    longer.split(),
-    written.split(),
-    xlabel="20 source words",
-    ylabel="translation of the model",
-    marked=figures.frames_of_common_words(written.split(), longer_right, links),
-)
-
-# %% [markdown]
-# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
-#
-# From the first gap on, every word is in the wrong position. Only 5 of the 24 words therefore count as correct, although 19 of them are there in the right order. We need a second count that a gap cannot spoil. It is the length of the longest list of words that both translations contain in the same order, divided by the length of the longer translation, here 19 / 24. To see how much is due to chance, we also score the correct translations of other sentences. By this count, is looking back better than one vector at 20 words?
+# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. Here is a fairer count: the length of the longest list of words that both translations contain in the same order, divided by the length of the longer translation.
 
 
 # %%
@@ -417,31 +384,72 @@ def share_in_order(translations, references):
     return shared / total
 
 
-# %%
-shown = (12, 14, 16, 20)
-columns = [f"{length} words" for length in shown]
-others = []
-ours = []
-for length in shown:
+# %% [markdown]
+# The plot will show your model, the three models that look back and three models with **one vector**. These have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We train them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The grey line is chance: the correct translations of other sentences.
+#
+# The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
+
+# %% tags=["nbval-check-output"]
+predict("06.twelve", ...)
+
+
+# %% tags=["reveals"]
+def scored(length):  # your model, and translations of other sentences
     test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
-    other_sentences = test.targets[1:] + test.targets[:1]  # each moved by one
-    others.append(share_in_order(other_sentences, test.targets))
     translations = translate(model, pairs.words, test.sources)
-    ours.append(share_in_order(translations, test.targets))
-rows = {
-    "other sentences": others,
-    "one vector": stored("one vector", "words_in_order", shown),
-    "looking back": stored("looking back", "words_in_order", shown),
-    "your model": ours,
+    others = test.targets[1:] + test.targets[:1]  # each moved by one
+    return [share_in_order(found, test.targets) for found in (translations, others)]
+
+
+def three_models(setup):
+    lengths, shares = measured("attention", "words_in_order", "length", setup=setup)
+    return lengths, torch.tensor(shares)  # seeds lengths
+
+
+lengths, one_vector = three_models("one vector")
+lengths, looking_back = three_models("looking back")
+yours, chance = torch.tensor([scored(int(length)) for length in lengths]).T
+curves = {
+    "one vector, three models": one_vector,
+    "looking back, three models": looking_back,
+    "looking back, your model": yours[None],  # one seed
 }
-one = share_in_order([written], [" ".join(longer_right)])
-print(f"The translation above: {one:.2f}")
-table(rows, columns, corner="right words in order", digits=2)
+print("A band goes from the worst to the best of three models:")
+ax = plots.axes(width=7.2, height=4.6)
+names = ("words of the source", "share of words right, in order")
+plots.curves(lengths, curves, *names, ax=ax, theory={"chance": chance})
+ax.axvline(12, color="0.6", linestyle=":")
+ax.set_xticks([*range(1, 9), *range(10, 21, 2)])
+at_12 = looking_back[:, lengths.index(12)]  # seeds
+reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# The models that look back get more words in the right order at every length, for each of the three seeds. But at 20 words, more than a quarter of the words are missing, wrong or out of order, and the lead over one vector is smaller than at 12 words.
+# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. Bahdanau et al. (2014) found the same for English and French.
 #
-# Does the decoder lose its place only because it reads its own mistakes? To find out, we give it the correct words and measure the AER. We also count how often the next word is right when the decoder has looked in the right place, and when it has not.
+# ## Where does looking back stop helping?
+#
+# Beyond the dotted line, all curves fall. That is a disappointment, because nothing has to fit into one vector any more. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a frame marks its source word.
+
+# %%
+longer = "your young boys called after big small dogs after friends"
+longer += " while friend painted old big young dogs below old house"
+longer_right, links = World("verb-last", **SMALL).translate(longer.split())
+written = translate(model, pairs.words, [longer])[0]
+print(f"right, {len(longer_right)} words:", *longer_right)
+print(f"model, {len(written.split())} words:", written)
+plots.weights(
+    look([longer], [written])[0],
+    longer.split(),
+    written.split(),
+    xlabel="20 source words",
+    ylabel="translation of the model",
+    marked=figures.frames_of_common_words(written.split(), longer_right, links),
+)
+
+# %% [markdown]
+# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
+#
+# Does it lose its place only because it reads its own mistakes? To find out, we give it the correct words and measure the AER. We also count how often the next word is right after a look in the right place, and after one in the wrong place.
 
 
 # %%
@@ -466,19 +474,21 @@ def right_after_looks(length):
 
 
 # %%
+shown = (12, 14, 16, 20)
+columns = [f"{length} words" for length in shown]
 after = torch.tensor([right_after_looks(length) for length in shown])  # lengths 2
 rows = {
     "AER, three models": stored("looking back", "aer", shown),
     "AER, your model": [error_rate(length) for length in shown],
-    "next word right after a right look, your model": after[:, 0].tolist(),
-    "next word right after a wrong look, your model": after[:, 1].tolist(),
+    "next word right after a right look": after[:, 0].tolist(),
+    "next word right after a wrong look": after[:, 1].tolist(),
 }
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# Its mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not. On its own, it can leave words out and carry on from where it is looking, which may be why about seven in ten words are still in the right order.
+# Its own mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. And the look matters. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not.
 #
-# Perhaps the decoder loses its place because such lengths are new to it. To find out, we trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER at 20 words lower?
+# Perhaps the decoder loses its place because such lengths are new to it. We therefore trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER lower?
 
 # %%
 rows = {
@@ -488,7 +498,7 @@ rows = {
 table(rows, columns, corner="AER of three models", digits=2)
 
 # %% [markdown]
-# Their AER is much lower, 0.06 instead of 0.71, so the new lengths were the reason.
+# Their AER is much lower, 0.06 instead of 0.71, so the new lengths were the reason. Looking back frees the decoder from the one vector, but it still has to learn where to look.
 #
 # ## Does the decoder have to look before its step?
 #
@@ -506,21 +516,21 @@ table(rows, columns, corner="AER of three models", digits=2)
 # c, a = self.attention(s, h, mask)  # B H, B S: then attention
 # ```
 #
-# We have trained three such models, with the same settings and seeds. Which decoder is better?
+# We have trained three such models, with the same settings and seeds. Which decoder gets more words right, and which has more correct links?
 
 # %%
 rows = {
-    "Bahdanau, in order": stored("looking back", "words_in_order", shown),
-    "Luong, in order": stored("after the step", "words_in_order", shown),
-    "Bahdanau, by position": stored("looking back", "words_right", shown),
-    "Luong, by position": stored("after the step", "words_right", shown),
+    "Bahdanau, words in order": stored("looking back", "words_in_order", shown),
+    "Luong, words in order": stored("after the step", "words_in_order", shown),
+    "Bahdanau, AER": stored("looking back", "aer", shown),
+    "Luong, AER": stored("after the step", "aer", shown),
 }
-table(rows, columns, corner="right words", digits=2)
+table(rows, columns, corner="three models each", digits=2)
 
 # %% [markdown]
-# Neither is better on both counts. At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 20 words, for every seed, Bahdanau's decoder gets more words in the right order, while Luong's gets more in the right position. The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
+# At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 16 and 20 words, the answer is odd: for every seed, Bahdanau's decoder gets more words in the right order, although Luong's has more correct links. The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
 #
-# Luong's cell learns about the context only through the word that was written. Luong et al. therefore add **input feeding**: the cell also reads the vector from which this word was written, and which contains information from the context.
+# Luong's cell learns about the context only through the word that was written. With Luong et al.'s **input feeding**, it also reads the vector from which this word was written, which contains information from the context.
 #
 # ## Real sentences
 #
@@ -541,7 +551,6 @@ def short_pairs(split):
     return zip(*short, strict=True)  # the English captions, the German ones
 
 
-# %%
 english, german = short_pairs("train")
 counts = Counter(" ".join(english + german).split())
 frequent = [token for token, count in counts.items() if count >= 3]
@@ -572,17 +581,9 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.1f}")
 # %% [markdown]
 # In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
 #
-# The course includes a larger model with Bahdanau's attention, trained on 29,000 captions of any length and their French translations. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
+# The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
 #
-# French grammar lets us test where this model looks. "Old" is "vieux", but before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. Which English words does the model look at when it writes "vieil"?
-
-# %%
-french, subwords = load_pretrained("attention-en-fr")
-seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
-plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
-
-# %% [markdown]
-# It looks at both "old" and "man", which makes sense because the noun determines whether "vieux" or "vieil" is correct.
+# Now for its puzzling row. "Old" is "vieux", but before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. To choose between them, the model has to know the noun, so its look at "man" was no mistake.
 #
 # In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model write it?
 
@@ -594,12 +595,13 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # ## What does it cost?
 #
-# Looking back is not free: every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step still has to wait for the previous one.
+# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step has to wait for the previous one.
 #
-# ## What if the decoder could look back?
+# ## Where does the decoder look?
 #
-# If it can, a sentence no longer has to fit into one vector, because before each word, the decoder scores all the annotations and gets a new context, their weighted sum. In our toy language, the model gets nearly every word of a 12-word sentence right, and the decoder mostly looks where it should. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, attention helps less.
-#
+# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query; the annotations, scored against it, are added up to a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, it looks in the wrong places.
+
+# %% [markdown]
 # ## Where you will meet this
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |

@@ -407,7 +407,7 @@ for _ in range(24):
     ids.append(logits.argmax().item())
 turn = turn_neighbours
 print(tokenizer.decode(ids))
-reveal("22.paired", "b")
+reveal("22.paired", "English nonsense")
 
 # %% [markdown]
 # There is no error message: the model writes English words that make no sense together.
@@ -594,7 +594,7 @@ columns = ["second copy, nats", "weight of 18.6", "prose, nats"]
 print("With heads switched off, one at a time:")
 print(table(results, columns, corner="switched off", digits=2))
 print(figures.most_needed_for_copying())  # from stored results
-reveal("22.one_head", "a")
+reveal("22.one_head", "only copying")
 
 # %% [markdown]
 # Copying had saved 13.35 - 2.35 = 11 nats. Without head 16.0, half of them are lost, while prose is predicted almost as well as before. Head 18.6 is untouched, but it now gives the token to copy much less weight. Switching off 18.6 itself costs less, 1.8 nats, perhaps because three other heads in layers 17 and 18 also look at the token to copy. Two other heads in layer 16 matter little. The two steps from lesson 21 are therefore at work in a model that nobody trained to copy: it learned them from text.

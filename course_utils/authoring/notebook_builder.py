@@ -43,20 +43,22 @@ IF_PLACEHOLDER = f"""
 def compose(root, target, cells, repository):
     """Return the cells of the notebook to be built: a header made from the lesson's facts, the set-up cell, the source's cells.
 
-    A first text cell without a heading belongs to the header. A task's heading gets its title, with its demands below.
+    A first text cell without a heading belongs to the header: it opens a lesson, and the facts follow; in the exercises, the
+    facts come first. A task's heading gets its title, with its demands below.
     """
     header = [heading(root, target.name, target.folder), _colab(target, repository)]
+    opening = [cells[0].text] if begins_in_header(cells) else []
+    cells = cells[len(opening) :]
     if target.folder == "notebooks":
-        header.append(of_lesson(root, target.name, exercises=(root / source_of("exercises", target.name)).is_file()))
+        facts = of_lesson(root, target.name, exercises=(root / source_of("exercises", target.name)).is_file())
+        header += [*opening, facts]
     else:
         tasks = task_facts(root, target.number)
         header.append(of_exercises(root, target.name, tasks))
         cells = [_with_facts(root, target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
             cells, _ = split_solutions(target.source, cells)
-    if begins_in_header(cells):
-        header.append(cells[0].text)
-        cells = cells[1:]
+        header += opening
     setup = Cell("code", set_up_code(repository), 0, {"tags": ["setup"]})
     cells = [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
     return [replace(cell, text=absolute(cell.text, repository)) if cell.kind == "markdown" else cell for cell in cells]

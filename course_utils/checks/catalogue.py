@@ -5,6 +5,8 @@ modules whose names begin with an underscore hold what several tasks share. Task
 `solutions.json`. A task that has not been built yet comes last.
 """
 
+import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,16 +19,16 @@ from course_utils.base.words import did_you_mean
 from course_utils.checks.instructor_mistakes import (
     PACKED_MISTAKES,
     InstructorMistake,
-    add_instructor_mistakes,
     instructor_file,
     read,
     unpacked,
+    with_instructor_mistakes,
 )
 from course_utils.checks.lesson import Lesson
 from course_utils.checks.question import NumberQuestion, Prediction, Question
 from course_utils.checks.question_file import read_questions
-from course_utils.checks.solutions import imports_of, lessons_folder, solutions
-from course_utils.checks.task import Task
+from course_utils.checks.solutions import imports_of, lessons_folder, packed_sources, solutions
+from course_utils.checks.task import Mistake, Task
 
 __all__ = [
     "Lesson",
@@ -62,8 +64,9 @@ def tasks_of(number: str) -> list[Task]:
     names = _modules(import_module(tasks)) if find_spec(tasks) else []
     order = {task_id: place for place, task_id in enumerate(solutions())}
     found = [import_module(f"{tasks}.{name}").task for name in names if not name.startswith("_")]
+    _written.update({task.id: (task, list(task.mistakes)) for task in found})
     for task in found:
-        add_instructor_mistakes(task, instructor_mistakes())
+        _add_instructor_mistakes(task)
     return sorted(found, key=lambda task: order.get(task.id, len(order)))
 
 
@@ -102,14 +105,65 @@ def asked(number: str, questions: bool) -> list:
     return [*found, *(questions_of(number) if questions and found else ())]
 
 
-@cache
+class _Instructor:
+    """The instructor's mistakes in this process; `mistakes` is None until they are wanted. `here`: whether they may run in it."""
+
+    mistakes, here = None, True
+
+
+_written: dict[str, tuple[Task, list[Mistake]]] = {}  # the loaded tasks by id, with the mistakes that the course names
+
+
 def instructor_mistakes() -> list[InstructorMistake]:
-    """Return the mistakes that an instructor has added to tasks. Raises `CourseError` for the first place in the file that cannot be read."""
+    """Return the mistakes that an instructor has added to tasks. If their file cannot be read, say so once and go on without them."""
+    if _Instructor.mistakes is None:
+        try:
+            _Instructor.mistakes = read_instructor_mistakes()
+        except CourseError as problem:
+            _go_on_without_them(problem)
+    return _Instructor.mistakes
+
+
+def _go_on_without_them(problem):
+    _Instructor.mistakes = []
+    print(f"{problem} Until this is corrected, checks go on without your own mistakes.", file=sys.stderr)
+
+
+def _add_instructor_mistakes(task):
+    try:
+        task.mistakes[:] = with_instructor_mistakes(task, instructor_mistakes(), _Instructor.here)
+    except CourseError as problem:
+        _go_on_without_them(problem)
+
+
+def read_instructor_mistakes(file: Path | None = None) -> list[InstructorMistake]:
+    """Return the mistakes in a file, or those that belong to this copy of the course. Raises `CourseError` for what cannot be read."""
     held = lessons_folder() / PACKED_MISTAKES
-    if held.is_file():
+    if file is None and held.is_file():
         return unpacked(held.read_text(encoding="utf-8"))
-    file = instructor_file()
+    file = file or instructor_file()
+    if file and packed_sources():
+        raise CourseError(
+            f"{file} cannot be used here, because this copy of the course has no solutions to change. Name it where the copy is made."
+        )
     return read(file, solutions(), imports_of) if file else []
+
+
+def use_instructor_mistakes(mistakes: Iterable[InstructorMistake], here: bool = True) -> None:
+    """Have this process use these mistakes of an instructor's and no others.
+
+    Args:
+        mistakes: from `read_instructor_mistakes`.
+        here: whether they may run in this process; otherwise they have no function, and only a sandbox runs them.
+
+    Raises `CourseError` for a sentence whose mistake the task does not have.
+    """
+    _Instructor.mistakes, _Instructor.here = list(mistakes), here
+    for number in sorted({each.task.partition(".")[0] for each in _Instructor.mistakes}):
+        tasks_of(number)
+    for task, written in _written.values():
+        task.mistakes[:] = written
+        task.mistakes[:] = with_instructor_mistakes(task, _Instructor.mistakes, here)
 
 
 def load(task_id: str) -> Task | Question | NumberQuestion:

@@ -117,6 +117,7 @@ IN_OTHER_WORDS = {  # the first part that a message contains decides
     "for |: 'set'": SETS,
     "unsupported operand type(s) for ^": "`^` is not a power in Python: write `**`.",
     "bitwise_xor": "`^` is not a power in Python: write `**`.",
+    "Replacement index": "`.format` fills in every pair of braces of the text that it is called on: a text with braces of its own belongs among the values.",
     "'Tensor' and 'tuple'": SEVERAL,
     "'tuple' and 'Tensor'": SEVERAL,
     "'tuple' object has no attribute": SEVERAL,

@@ -19,14 +19,18 @@ from course_utils.checks.task import Mistake, Task
 USAGE_ERROR = "UsageError"  # the type of a failure whose message needs nothing added: from `run` for a module, a candidate for a call, `canonicalised` for a value
 FRESH = 7919  # the seed of inputs that tell apart relations that all fit
 NEAR, PERTURBATIONS, ROUNDINGS = 1e-2, 8, 8  # see Expected.reach
+RunOwn = Callable[[Task, Mistake, Sequence[Case]], list[Outcome]]
 
 
 class Expected:
-    """What the oracle and the named mistakes give on a task's cases, run once for many answers."""
+    """What the oracle and the named mistakes give on a task's cases, run once for many answers.
 
-    def __init__(self, task: Task, cases: Sequence[Case]) -> None:
+    `run_own(task, mistake, cases)` returns the outcomes of an instructor's own mistake; if left out, its function runs here.
+    """
+
+    def __init__(self, task: Task, cases: Sequence[Case], run_own: RunOwn | None = None) -> None:
         self.truth = _right_outcomes(task, cases)
-        self.task, self.cases = task, cases
+        self.task, self.cases, self._run_own = task, cases, run_own
         self._mistakes: dict[tuple[str, int], Outcome] = {}
         self._reaches: dict[tuple[int, bool], torch.Tensor | list | None] = {}
         self._fresh: Expected | None = None
@@ -34,20 +38,29 @@ class Expected:
     def fresh(self) -> "Expected":
         """Return the Expected for a second, fixed set of inputs."""
         if self._fresh is None:
-            self._fresh = Expected(self.task, self.task.make_cases(FRESH))
+            self._fresh = Expected(self.task, self.task.make_cases(FRESH), self._run_own)
         return self._fresh
 
     def run_all(self) -> None:
         """Run every named mistake on all cases now, not when needed."""
         for mistake in self.task.mistakes:
-            outcomes = run_mistake(self.task, mistake.function, self.cases)
-            self._mistakes |= {(mistake.name, place): outcome for place, outcome in enumerate(outcomes)}
+            self._run_mistake(mistake, range(len(self.cases)))
 
     def of_mistake(self, mistake: Mistake, place: int) -> Outcome:
         """Return the outcome of a named mistake on one case."""
         if (mistake.name, place) not in self._mistakes:
-            self._mistakes[mistake.name, place] = run_mistake(self.task, mistake.function, [self.cases[place]])[0]
+            self._run_mistake(mistake, range(len(self.cases)) if mistake.source else [place])
         return self._mistakes[mistake.name, place]
+
+    def _run_mistake(self, mistake, places):
+        """Keep the outcomes of a mistake on some cases."""
+        cases = [self.cases[place] for place in places]
+        if mistake.source and self._run_own:
+            outcomes = canonical_outcomes(self.task, cases, self._run_own(self.task, mistake, cases))
+            outcomes += [Outcome("stopped")] * (len(cases) - len(outcomes))
+        else:
+            outcomes = run_mistake(self.task, mistake.function, cases)
+        self._mistakes |= {(mistake.name, place): outcome for place, outcome in zip(places, outcomes, strict=False)}
 
     def reach(self, place: int, gradients: bool = False) -> torch.Tensor | list | None:
         """Return how far off a correct answer's value, or its gradients, may be because float32 keeps 24 binary digits.
@@ -93,6 +106,11 @@ def run_mistake(task: Task, function: Callable, cases: Sequence[Case]) -> list[O
     """Run a named mistake as an answer is run; a test over candidates only once, as it is slow and gives the same again."""
     candidates = lambda key: marked(task.candidate(key))  # noqa: E731
     outcomes = run(function, cases, 60, candidates, repeated=not task.candidates, tracer=NULL_TRACER)
+    return canonical_outcomes(task, cases, outcomes)
+
+
+def canonical_outcomes(task: Task, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Return outcomes with the canonical forms of their values instead of the values."""
     return [canonicalised(task, case, outcome) for case, outcome in zip(cases, outcomes, strict=False)]
 
 

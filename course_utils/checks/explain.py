@@ -137,10 +137,11 @@ class Evaluator:
 
     @cached_property
     def mistakes(self) -> list[Baseline]:
-        """The named mistakes that show on ordinary inputs."""
+        """The course's named mistakes that show on ordinary inputs; an instructor's own may run in the sandbox alone."""
         found = [
             Baseline("mistake", lambda args, f=m.function: f(*args), m.sentence, exact=False)
             for m in self.task.mistakes
+            if not m.source
         ]
         ordinary = [place for place, case in enumerate(self.cases) if not case.edge and not case.raises]
         return [

@@ -86,7 +86,7 @@ def _failed_report(task, cases, outcomes, expected, found):
     case, outcome, complete = cases[first], outcomes[first], all(each.status in GO_ON for each in outcomes)
     mistake = match_mistake(task, cases, outcomes, expected, [first, *(place for place, _ in found)])
     altered = ""
-    if mistake and not mistake.function:  # a line shows it: its hint is said once
+    if mistake and not mistake.is_run:  # a line shows it: its hint is said once
         finding = replace(finding, hints=tuple(hint for hint in finding.hints if hint not in mistake.sentence))
     elif mistake and not expected.of_mistake(mistake, first).changed:
         altered = alters_first(task, case, outcome)
@@ -179,7 +179,7 @@ def _remark(task, cases, outcomes, borrowed):
             f"Right, but your function calls the course's own `{borrowed[0]}`, which this task does not offer: write it yourself. "
             "Where a class is graded, such an answer may earn no points."
         )
-    if any(outcome.seeded for outcome in outcomes) and not task.candidates:
+    if any(outcome.seeded for outcome in outcomes) and not task.candidates and not task.asks_for_seed:
         return "Right. A remark for later: your function calls `torch.manual_seed`, which sets the random numbers of the whole program, including those of its caller. Nothing is random here: leave it out."
     if any(outcome.gradients and outcome.gradients[0] is None for outcome in outcomes) and task.gradient_optional:
         return (

@@ -25,6 +25,9 @@ def match_mistake(
     the cases `wrong`, in which the answer is wrong, come first. If the value is right in the first of these, a mistake that is right
     there explains nothing.
     """
+    if task.recognise_function and (first := _outcome_at(outcomes, wrong[0])).status == "value":
+        name = task.recognise_function(first.value)
+        return next((mistake for mistake in task.mistakes if mistake.name == name), None)
     truth, everywhere = expected.truth, range(len(cases))
     safe, ordinary = [i for i in everywhere if not cases[i].hazard], [i for i in everywhere if not cases[i].edge]
     tried = [
@@ -62,7 +65,7 @@ def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expect
     """
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
     fits = lambda mistake: all(agree_in_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
-    if fits(first):
+    if not first.changes or fits(first):
         return None
     both = [
         Mistake(f"{first.name} and {other.name}", other.sentence, function)

@@ -61,12 +61,12 @@ class Question(_AnyQuestion):
         options = dict(self.options(seed))
         letters = f"one of the letters {LETTERS[0]} to {LETTERS[len(options) - 1]}"
         if answer is None or answer is ... or isinstance(answer, str) and not answer.strip():
-            return Answered("not attempted", f'Replace the dots with {letters}: `check("{self.id}", "b")`.')
+            return Answered("not attempted", f'Replace the dots with {letters}: `check("{self.id}", "…")`.')
         letter = self._letter_of(answer, options)
         if letter not in options:
             return Answered(
                 "not attempted",
-                f'The answer should be {letters}, as in `check("{self.id}", "b")`, not {shown(answer)}.',
+                f'The answer should be {letters} in quotes, as in `check("{self.id}", "…")`, not {shown(answer)}.',
             )
         text = options[letter]
         if text == self.right[0]:

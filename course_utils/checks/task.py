@@ -43,6 +43,7 @@ class Mistake:
     """An incorrect implementation with a name, and the sentence that helps its author. One that a line of an answer shows has no function.
 
     `changes` are its changes to the solution, `make` returns the function that they lead to; both only if it is written as changes.
+    `source` is the changed solution of an instructor's own mistake, which has no function where a class is graded: it runs in the sandbox.
     """
 
     def __init__(
@@ -52,8 +53,9 @@ class Mistake:
         function: Callable | None = None,
         changes: Sequence[str] = (),
         make: Callable[[], Callable] | None = None,
+        source: str = "",
     ) -> None:
-        self.name, self.sentence, self.changes = name, sentence, tuple(changes)
+        self.name, self.sentence, self.changes, self.source = name, sentence, tuple(changes), source
         self._function, self._make = function, make
 
     @property
@@ -63,9 +65,14 @@ class Mistake:
             self._function = self._make()
         return self._function
 
+    @property
+    def is_run(self) -> bool:
+        """Whether it is known by its outcomes, not by a line of an answer. Runs nothing."""
+        return bool(self._function or self._make or self.source)
+
     def reworded(self, sentence: str) -> "Mistake":
         """Return the same mistake with a new sentence."""
-        return Mistake(self.name, sentence, self._function, self.changes, self._make)
+        return Mistake(self.name, sentence, self._function, self.changes, self._make, self.source)
 
 
 @dataclass(eq=False, repr=False)
@@ -112,6 +119,7 @@ class Task:
     properties: list[Callable[[Case, object], str | None]] = field(default_factory=list, init=False)
     canonical_function: Callable[[Case, object], object] | None = field(default=None, init=False)
     mismatch_function: Callable[[Case, object, object], str] | None = field(default=None, init=False)
+    recognise_function: Callable[[object], str] | None = field(default=None, init=False)
     cross_case_function: Callable[[Sequence[Case], list], tuple[int, str] | None] | None = field(
         default=None, init=False
     )
@@ -225,6 +233,11 @@ class Task:
         self.mismatch_function = function
         return function
 
+    def recognise(self, function: Callable[[object], str]) -> Callable[[object], str]:
+        """Decorator: function(incorrect canonical value) returns the name of the mistake that it shows, so that none has to be run to find it."""
+        self.recognise_function = function
+        return function
+
     def cross_case_check(
         self, function: Callable[[Sequence[Case], list], tuple[int, str] | None]
     ) -> Callable[[Sequence[Case], list], tuple[int, str] | None]:
@@ -268,6 +281,11 @@ class Task:
             return function
 
         return register
+
+    @property
+    def asks_for_seed(self) -> bool:
+        """Whether its solution sets the seed of all random numbers, as its prompt asks."""
+        return bool(self.home) and "torch.manual_seed(" in self.source()
 
     def written(self, name: str, sentence: str, changes: Sequence[str]) -> Mistake:
         """Return a mistake that is written as changes to the solution; without any, one whose function `mistake` registers."""

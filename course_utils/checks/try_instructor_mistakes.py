@@ -1,19 +1,28 @@
-"""Tries the mistakes that an instructor has added to tasks: whether a check can name each, and what it then says."""
+"""Tries the mistakes that an instructor has added to tasks: whether a check can name each, and what it then says.
+
+Where they run is up to the caller: `grading/judging/own_mistakes.py` has them run in the sandbox.
+"""
+
+from collections.abc import Sequence
 
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
-from course_utils.checks.expected import Expected
+from course_utils.checks.expected import Expected, RunOwn
 from course_utils.checks.first_failure import first_failure
-from course_utils.checks.instructor_mistakes import FILE, InstructorMistake, instructor_file
-from course_utils.checks.judge_answer import expected_on, judge_answer
+from course_utils.checks.instructor_mistakes import InstructorMistake
+from course_utils.checks.judge import explain_further, judge
 from course_utils.checks.match_mistake import agree_in_value
+from course_utils.checks.running.contract import Case, Outcome
+from course_utils.checks.running.run import marked, run
 from course_utils.checks.task import Mistake, Task
 
+SECONDS = 10  # for a mistake that runs here, as for an answer
+STOPPED = ("timeout", "memory", "stopped")  # the statuses of a mistake that does not end by itself
 
-def try_all() -> None:
-    """Try each of the instructor's mistakes. Raises `CourseError` for the first that is of no use."""
-    for own in catalogue.instructor_mistakes():
-        try_out(own)
+
+def run_here(task: Task, mistake: Mistake, cases: Sequence[Case]) -> list[Outcome]:
+    """Return a mistake's outcomes, from this process."""
+    return run(mistake.function, cases, SECONDS, lambda key: marked(task.candidate(key)))
 
 
 def equal_mistakes(task: Task, mistake: Mistake, expected: Expected) -> list[Mistake]:
@@ -37,15 +46,22 @@ def misspelt(mistake: Mistake, expected: Expected) -> str:
     return f"{failure.type}: {failure.message}" if failure else ""
 
 
-def try_out(own: InstructorMistake) -> str:
-    """Return what a check says about an answer with a mistake. Raises `CourseError` if the mistake is of no use, saying why."""
+def try_out(own: InstructorMistake, run_own: RunOwn = run_here) -> str:
+    """Return what a check says about an answer with a mistake. Raises `CourseError` if the mistake is of no use, saying why.
 
-    task, here = catalogue.load(own.task), f"{instructor_file() or FILE}, line {own.line}, {own.task}, {own.name}"
-    expected = expected_on(task, 0)
-    places = range(len(expected.cases))
+    Args:
+        own: the mistake.
+        run_own: returns the outcomes of a mistake on some cases of its task.
+    """
+    task, here = catalogue.load(own.task), f"line {own.line}, {own.task}, {own.name}"
+    expected = Expected(task, task.make_cases(), run_own)
     (mistake,) = (each for each in task.mistakes if each.name == own.name)
-    outcomes = [expected.of_mistake(mistake, place) for place in places]
-    if not any(first_failure(task, expected, place, outcomes[place]) for place in places):
+    outcomes = [expected.of_mistake(mistake, place) for place in range(len(expected.cases))]
+    if any(outcome.status in STOPPED for outcome in outcomes):
+        raise CourseError(
+            f"{here}: this was stopped, as it needs too much time or memory. Is there a loop that never ends?"
+        )
+    if not any(first_failure(task, expected, place, outcome) for place, outcome in enumerate(outcomes)):
         raise CourseError(f"{here}: this is correct in every case of the task, so no check can find it.")
     if wrong := misspelt(mistake, expected):
         raise CourseError(f"{here}: this stops in every case with {wrong}. Is a name misspelt?")
@@ -54,4 +70,8 @@ def try_out(own: InstructorMistake) -> str:
             f"{here}: this does exactly what the mistake {other.name} does, so a check would name neither. "
             "Give it that name to have checks use your sentence."
         )
-    return judge_answer(task, mistake.function, seconds=60).message
+    raw = run_own(task, mistake, expected.cases) if own.source else run_here(task, mistake, expected.cases)
+    report = judge(task, expected.cases, raw, expected, explaining=False)
+    if report.case:
+        explain_further(report, expected, raw)
+    return report.message

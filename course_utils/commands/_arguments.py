@@ -48,11 +48,29 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=at_least(0, float), default=1.2, help=words)
 
 
+def add_mistakes(parser: argparse.ArgumentParser) -> None:
+    """Add --mistakes."""
+    words = "mistakes of your own; if left out, course_mistakes.md in the folder of the course's code"
+    parser.add_argument("--mistakes", metavar="FILE", type=Path, help=words)
+
+
 def add_handing_out(parser: argparse.ArgumentParser) -> None:
-    """Add --settings and --force, for writing files for a class."""
+    """Add --settings, --mistakes and --force, for writing files for a class."""
     words = "the class's points and late rule, one small TOML file; the tasks' own points if left out"
     parser.add_argument("--settings", metavar="FILE", type=Path, help=words)
+    add_mistakes(parser)
     parser.add_argument("--force", action="store_true", help="also over files that hold something else")
+
+
+def use_mistakes(options: argparse.Namespace) -> None:
+    """Use the instructor's own mistakes, and say where they come from. Raises `CourseError` for the first that is of no use."""
+    from course_utils.grading.judging import own_mistakes
+
+    layers = own_mistakes.layers_here()
+    mistakes = own_mistakes.use_own(options.mistakes, here=layers is None)
+    if mistakes or Path(own_mistakes.FILE).is_file():
+        print(own_mistakes.source_in_words(mistakes, options.mistakes), file=sys.stderr)
+    own_mistakes.must_be_of_use(mistakes, layers, options.mistakes)
 
 
 def report(problems: list[str]) -> int:

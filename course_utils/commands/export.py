@@ -5,13 +5,13 @@ from pathlib import Path
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import course_folder
 from course_utils.base.words import did_you_mean
-from course_utils.commands._arguments import add_handing_out, quoted
+from course_utils.commands._arguments import add_handing_out, quoted, use_mistakes
 
 WORDS = "Write the course for another grader: nbgrader or Gradescope."
 
 
 def add_arguments(parser) -> None:
-    """Add the form, the folder, the lessons, --settings and --force."""
+    """Add the form, the folder, the lessons, --settings, --mistakes and --force."""
     parser.add_argument("form", type=form, metavar="FORM", help="nbgrader or gradescope")
     parser.add_argument("out", metavar="DIR", type=Path, help="the folder that is written")
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help="such as 03; all if left out")
@@ -37,7 +37,9 @@ def run(options) -> int:
     root = course_folder()
     from course_utils.grading.ingest.class_settings import read_settings
 
-    FORMS[options.form](root, options, read_settings(options.settings))
+    settings = read_settings(options.settings)
+    use_mistakes(options)
+    FORMS[options.form](root, options, settings)
     return 0
 
 

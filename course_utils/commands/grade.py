@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+from course_utils.commands._arguments import add_mistakes
+
 WORDS = "Grade a class's notebooks, locked in, and write gradebooks and feedback."
 WRITTEN = ("class.html", "grades.csv", "feedback/")
 
@@ -27,6 +29,7 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--overrides", metavar="FILE", type=Path, help="a CSV: student, task, points, extension, comment"
     )
+    add_mistakes(parser)
     parser.add_argument(
         "--title", default="", help="the name of the assignment in gradebooks; the lesson's if left out"
     )
@@ -65,6 +68,7 @@ def run(options) -> int:
             print(UNSAFE, file=sys.stderr)
         if what.why_lessons:
             print(what.why_lessons)
+        print(what.mistakes_in_words, file=sys.stderr)
         print(f"Submissions to grade, with those that are missing: {len(what.found):,}.", file=sys.stderr)
         step = shown.enter_context(shown_steps("Graded", "files", len(what.found)))
 
@@ -79,6 +83,7 @@ def run(options) -> int:
         "roster",
         "settings",
         "overrides",
+        "mistakes",
         "title",
         "seed",
         "workers",

@@ -1,28 +1,29 @@
 """`course mistakes`: tries the mistakes that an instructor has added to tasks (`checks/instructor_mistakes.py`)."""
 
-from course_utils.base.errors import CourseError
-from course_utils.commands._arguments import report
+from course_utils.commands._arguments import add_mistakes, report
 
 WORDS = "Try the mistakes of your own that you have added to tasks, and show what a check says of each."
 
 
 def add_arguments(parser) -> None:
-    """Add nothing."""
+    """Add --mistakes."""
+    add_mistakes(parser)
 
 
 def run(options) -> int:
     """Print what a check says about each; 1 if one is of no use."""
-    from course_utils.checks.catalogue import instructor_mistakes
-    from course_utils.checks.instructor_mistakes import FILE, instructor_file
-    from course_utils.checks.try_instructor_mistakes import try_out
+    from course_utils.grading.judging import own_mistakes
 
-    problems = []
-    if instructor_file() is None:
-        print(f"There is no {FILE} here: docs/instructors.md shows what goes into it.")
+    layers = own_mistakes.layers_here()
+    mistakes = own_mistakes.use_own(options.mistakes, here=layers is None)
+    print(own_mistakes.source_in_words(mistakes, options.mistakes))
+    if not mistakes:
+        print("docs/instructors.md shows how to write some.")
         return 0
-    for own in instructor_mistakes():
-        try:
-            print(f"{own.task}, {own.name}: {try_out(own)}")
-        except CourseError as problem:
-            problems.append(str(problem))
+    problems = []
+    for told, problem in own_mistakes.tried(mistakes, layers, options.mistakes):
+        if problem:
+            problems.append(problem)
+        else:
+            print(told, flush=True)
     return report(problems)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from course_utils.base.paths import course_folder
-from course_utils.commands._arguments import add_handing_out, quoted
+from course_utils.commands._arguments import add_handing_out, quoted, use_mistakes
 
 WORDS = "Write lessons' exercises to hand out."
 REMEDY = "Write the course's address into pyproject.toml under Repository, run `course build`, and release again."
@@ -12,7 +12,7 @@ RELEASED = Path("released")  # in the current folder
 
 
 def add_arguments(parser) -> None:
-    """Add the lessons, --out, --settings and --force."""
+    """Add the lessons, --out, --settings, --mistakes and --force."""
     parser.add_argument("lessons", nargs="+", metavar="LESSON", help="such as 03 or 03_queries_keys_values")
     words = "where each lesson gets a folder; released/ if left out"
     parser.add_argument("--out", metavar="DIR", type=Path, default=RELEASED, help=words)
@@ -27,6 +27,7 @@ def run(options) -> int:
     from course_utils.grading.ingest.class_settings import read_settings
 
     settings = read_settings(options.settings)
+    use_mistakes(options)
     notebooks = release(root, options.lessons, options.out, settings, options.force)
     for notebook in notebooks:
         address = address_in(notebook)

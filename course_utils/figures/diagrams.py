@@ -140,7 +140,7 @@ def attention(
         draw.chain([*inputs.values()], read)
     compare, mask = draw.step("score", f"score: {score}", 72, 126), [draw.step("mask", "mask", 54)] if masked else []
     softmax, total = draw.step("softmax", "softmax", 74), draw.step("sum", "weighted\nsum", 82)
-    reads = ("then", then or context, 70, 56, "step" if then else "data")
+    reads = ("then" if then else "then context", then or context, 70, 56, "step" if then else "data")
     last = draw.step("residual", "+", 28, 28) if projected else draw.step(*reads)
     row(compare, *mask, softmax, total, last, x=read[1].right + 45, gap=[56, 18, 62, 60] if masked else [74, 62, 60])
     total.span(softmax.y, 196)

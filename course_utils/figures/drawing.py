@@ -10,29 +10,36 @@ from dataclasses import dataclass
 from html import escape
 from math import hypot
 
+from course_utils.figures.roles import POINT, ROLES, outline
+
 WIDTH, EDGE, LINE = 760, 20, 18  # pixels: a diagram's width, its margin, from one line of a box to the next
 SHORT = 110  # an arrow no longer than this has its words at its middle, a longer one near its start
 
+FONT = '-apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif'
 STYLE = """\
     ID .panel { fill: #ffffff; stroke: #d0d7de }
-    ID text { font-family: -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", Helvetica, Arial, sans-serif; font-size: 14px; fill: #1f2328 }
+    ID text { font-family: FONT; font-size: 14px; fill: #1f2328 }
     ID .first { font-weight: 600 }
     ID .math { font-family: "STIX Two Text", Cambria, "Times New Roman", "Liberation Serif", "DejaVu Serif", serif; font-style: italic; font-size: 1.12em }
     ID .sub { font-size: 0.7em }
     ID .small { font-size: 13px }
     ID .shape { font-size: 12px; fill: #59636e }
-    ID .tag { font-size: 12px; font-weight: 600; fill: #ffffff }
     ID .box { stroke-width: 1.5 }
-    ID .data .box { fill: #f6f8fa; stroke: #6e7781 }
+    ID .data .box { fill: #f6f8fa; stroke: #8c959f }
     ID .frame .box { fill: none; stroke: #6e7781; stroke-dasharray: 5 4 }
-    ID .step .box { fill: #ddf4ff; stroke: #0969da }
-    ID .new .box { fill: #fff3c4; stroke: #8a5a00; stroke-width: 2.5 }
-    ID .badge { fill: #8a5a00 }
+    ID .step .box { fill: #ffffff; stroke: #424a53 }
+    ID .new .box { stroke-width: 3 }
+    ID .step.new .box, ID .data.new .box { stroke: #1f2328 }
+    ID .badge { fill: #1f2328 }
     ID .way { fill: none; stroke: #59636e; stroke-width: 1.8 }
     ID .tip { fill: #59636e }
-    ID .new .way { stroke: #8a5a00; stroke-width: 2.6 }
-    ID .new .tip { fill: #8a5a00 }
-    ID .dashed { stroke-dasharray: 5 4; stroke-width: 1.3 }"""
+    ID .new .way { stroke: #1f2328; stroke-width: 3 }
+    ID .new .tip { fill: #1f2328 }
+    ID .dashed { stroke-dasharray: 5 4; stroke-width: 1.3 }
+ROLES
+    ID text.tag { font-size: 12px; font-weight: 600; fill: #ffffff }"""
+ROLE_OF = {"queries": "query", "query": "query", "keys": "key", "values": "value", "context": "context"}
+ROLE_OF_WORDS = ROLE_OF | {"*q*": "query", "*k*": "key", "*v*": "value", "weights": "weight"}  # at an arrow
 
 
 @dataclass
@@ -47,6 +54,12 @@ class Box:
     height: float
     kind: str = "step"
     new: bool = False
+
+    @property
+    def look(self):
+        """The role whose colour and shape the box has, if its names say one role, else its kind."""
+        roles = [ROLE_OF[name] for name in self.name.split() if name in ROLE_OF]
+        return roles[0] if len(roles) == 1 and self.kind != "frame" else self.kind
 
     @property
     def right(self):
@@ -95,13 +108,18 @@ class Diagram:
         self.svg = _svg(title, description, boxes, arrows)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        # An <img>, because pages that show stored notebooks remove an <svg> from HTML, or its style.
-        data = base64.b64encode(self.svg.encode()).decode()
-        alt = escape(f"{self.title}. {self.description}")
-        return {
-            "text/html": f'<img width="{WIDTH}" alt="{alt}" src="data:image/svg+xml;base64,{data}">',
-            "text/plain": f"{self.title}. {self.description}",
-        }
+        return as_image(self)
+
+
+def as_image(picture) -> dict[str, str]:
+    """Return what a notebook shows of a picture with `svg`, `title` and `description`: an <img>, and the words alone.
+
+    An <img>, because pages that show stored notebooks remove an <svg> from HTML, or its style.
+    """
+    data = base64.b64encode(picture.svg.encode()).decode()
+    said = f"{picture.title}. {picture.description}"
+    shown = f'<img width="{WIDTH}" alt="{escape(said)}" src="data:image/svg+xml;base64,{data}">'
+    return {"text/html": shown, "text/plain": said}
 
 
 def plain(text: str) -> str:
@@ -120,7 +138,7 @@ def _svg(title, description, boxes, arrows):
         f'height="{height}" role="img" aria-labelledby="{name}-title {name}-words">',
         f'  <title id="{name}-title">{escape(title, quote=False)}</title>',
         f'  <desc id="{name}-words">{escape(description, quote=False)}</desc>',
-        f"  <style>\n{STYLE.replace('ID', '#' + name)}\n  </style>",
+        f"  <style>\n{_style(name)}\n  </style>",
         f'  <rect class="panel" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>',
         *content,
         "</svg>",
@@ -128,14 +146,28 @@ def _svg(title, description, boxes, arrows):
     return "\n".join(lines) + "\n"
 
 
+def _style(name):
+    roles = [
+        f"    ID .{role} .box {{ fill: {look.fill}; stroke: {look.colour} }}\n"
+        f"    ID .{role} text {{ fill: {look.text} }}\n    ID text.{role} {{ fill: {look.colour} }}"
+        for role, look in ROLES.items()
+        if role in ROLE_OF_WORDS.values()
+    ]
+    return STYLE.replace("FONT", FONT).replace("ROLES", "\n".join(roles)).replace("ID", f"#{name}")
+
+
 def _box_svg(box):
     name, _, note = box.text.partition(": ")
     lines = [(line, "first") for line in name.split("\n")] + [(line, "small") for line in note.split("\n") if line]
-    middle, top = box.centre, box.middle - (len(lines) - 1) * LINE / 2 + 5
+    aside = POINT / 2 * ((box.look == "key") - (box.look == "query"))  # from the point, or the notch
+    middle, top = box.centre + aside, box.middle - (len(lines) - 1) * LINE / 2 + 5
     texts = [_text_svg(middle, top + LINE * i, line, kind) for i, (line, kind) in enumerate(lines) if line]
-    shown = f'    <rect class="box" {_place_attributes(box.x, box.y, box.width, box.height)} rx="8"/>'
+    if box.look in ROLES:
+        shown = f'    <path class="box" d="{outline(box.look, box.x, box.y, box.width, box.height)}"/>'
+    else:
+        shown = f'    <rect class="box" {_place_attributes(box.x, box.y, box.width, box.height)} rx="8"/>'
     badge = _badge_svg(box.x + min(8, box.width / 2 - 17), box.y - 9) if box.new and box.width > 34 else []
-    return "\n".join([f'  <g class="{box.kind}{" new" * box.new}">', shown, *texts, *badge, "  </g>"])
+    return "\n".join([f'  <g class="{box.look}{" new" * box.new}">', shown, *texts, *badge, "  </g>"])
 
 
 def _badge_svg(x, y):
@@ -154,7 +186,8 @@ def _arrow_svg(arrow):
     near = len(arrow.points) == 2 and next_x - x > SHORT  # a long straight arrow crosses the picture
     middle = x + 24 if near else (x + next_x - 6) / 2
     if arrow.words:
-        drawn.append(_text_svg(middle, y - 7, arrow.words, "small"))
+        kind = f"small {ROLE_OF_WORDS[arrow.words]}" if arrow.words in ROLE_OF_WORDS else "small"
+        drawn.append(_text_svg(middle, y - 7, arrow.words, kind))
     if arrow.shape:
         drawn.append(_text_svg(middle, y + 17, arrow.shape, "shape"))
     if arrow.new:

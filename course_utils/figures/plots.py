@@ -11,11 +11,13 @@ from itertools import cycle, product
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.colors import PowerNorm
+from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from course_utils.figures import alt_text
+from course_utils.figures.roles import GREY, INK, colour_of
+from course_utils.figures.roles import WEIGHTS as ENDS
 
 plt.rcParams.update(
     {
@@ -32,6 +34,8 @@ COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 CHOICES = plt.get_cmap("Set3")  # a colour for each of up to twelve things
 KEYS, QUERIES = "keys: words looked at", "queries"
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ENDS)  # a weight from 0 to 1, in every picture
+SHOWN = 0.05  # smaller weights have no number in their cell
 
 
 def axes(columns=1, width=4.6, height=3.2):
@@ -51,13 +55,17 @@ def colours(vectors, names):
 
 
 def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, marked=()):
-    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark).
+    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark); numbers below 0.05 are left out.
 
-    `marked` holds pairs (row, column) of cells to frame, such as those where the weight should be.
+    `marked` holds pairs (row, column) of cells to frame with dashes, such as those where the weight should be.
     """
-    ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=1)
+    numbers = [[f"{x:.2f}" if x >= SHOWN else "" for x in row] for row in torch.as_tensor(matrix).tolist()]
+    ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers, cmap=WEIGHTS, vmin=0, vmax=1)
     for row, column in marked:
-        ax.add_patch(plt.Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, fill=False, color=COLOURS[1], linewidth=2))
+        frame = {"fill": False, "color": INK, "linewidth": 1.6, "linestyle": (0, (3, 2))}
+        ax.add_patch(plt.Rectangle((column - 0.45, row - 0.45), 0.9, 0.9, **frame))
+    _draw_lines_between_cells(ax, matrix.shape, "0.88")
+    _colour_roles(ax, keys)
 
 
 def heads(weights, line):
@@ -66,7 +74,7 @@ def heads(weights, line):
     for ax, (title, matrix) in zip(across, weights.items(), strict=True):
         steps, positions = matrix.shape
         position = "position" if ax is across[0] else ""
-        _draw_matrix(matrix.T, None, None, title, ax, "step", position, cmap="Blues", norm=root)
+        _draw_matrix(matrix.T, None, None, title, ax, "step", position, cmap=WEIGHTS, norm=root)
         ax.axvline(line, color="0.4", linestyle="--", linewidth=1)
         ax.set_xticks(range(0, steps, 4), range(0, steps, 4))
         places = range(0, positions, 10 if positions > 20 else 5)
@@ -88,7 +96,7 @@ def reading(looks, facts, question, answer, support=()):
 
 def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, most=1.0, unit=""):
     """Amounts as a picture: white at 0, dark at `most`, with a colour bar that names the unit."""
-    ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Blues", vmin=0, vmax=most)
+    ax = _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, cmap="Purples", vmin=0, vmax=most)
     ax.figure.colorbar(ax.images[0], ax=ax, label=unit)
 
 
@@ -104,6 +112,7 @@ def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel
     numbers = [[dot if may else "" for may in row] for row in matrix.tolist()]
     ax = _draw_matrix(matrix.float(), keys, queries, title, ax, xlabel, ylabel, numbers, cmap="Blues", vmin=0, vmax=1.6)
     _draw_lines_between_cells(ax, matrix.shape)
+    _colour_roles(ax, keys)
 
 
 def differences(matrix, columns=None, rows=None, title="", ax=None, xlabel="", ylabel="", zero=1e-5):
@@ -131,11 +140,22 @@ def choices(matrix, title="", ax=None, xlabel="", ylabel=""):
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
 
 
-def _draw_lines_between_cells(ax, shape):
+def _colour_roles(ax, keys):
+    """Put the keys' names on top, and give them and the queries' names the colours of their roles."""
+    ax.xaxis.tick_top()
+    ax.xaxis.set_label_position("top")
+    for axis, role in ((ax.xaxis, "key"), (ax.yaxis, "query")):
+        axis.set_tick_params(length=0, labelcolor=colour_of(role))
+        axis.label.set_color(GREY)
+    if keys is not None:
+        plt.setp(ax.get_xticklabels(), ha="left", rotation_mode="anchor")
+
+
+def _draw_lines_between_cells(ax, shape, colour="0.7"):
     """Draw thin lines around every cell, so that a row of empty cells looks like a row."""
     ax.set_xticks([j - 0.5 for j in range(shape[1] + 1)], minor=True)
     ax.set_yticks([i - 0.5 for i in range(shape[0] + 1)], minor=True)
-    ax.grid(which="minor", color="0.7", linewidth=1, clip_on=False)
+    ax.grid(which="minor", color=colour, linewidth=1, clip_on=False)
     ax.tick_params(which="minor", length=0)
 
 
@@ -146,7 +166,7 @@ def _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None,
         ax = axes(width=max(3.2, 1.8 + 0.55 * columns), height=max(1.7, 1.1 + 0.42 * rows))
     ax.imshow(matrix.numpy(), aspect="auto", **colours)
     if matrix.numel() <= 150:
-        _write_numbers(ax, matrix, numbers, colours["cmap"])
+        _write_numbers(ax, matrix, numbers)
     ax.set_xticks(
         range(columns),
         range(columns) if keys is None else keys,
@@ -161,14 +181,13 @@ def _draw_matrix(matrix, keys, queries, title, ax, xlabel, ylabel, numbers=None,
     return ax
 
 
-def _write_numbers(ax, matrix, texts, cmap):
+def _write_numbers(ax, matrix, texts):
     for i, row in enumerate(matrix.tolist()):
         for j, value in enumerate(row):
             text = f"{value:.2f}" if texts is None else texts[i][j]
             if value != value:  # not a number: the cell is empty
                 continue
-            share = ax.images[0].norm(value)
-            dark = share > 0.6 if cmap == "Blues" else abs(share - 0.5) > 0.35
+            dark = ax.images[0].norm(value) > 0.55
             ax.text(j, i, text, ha="center", va="center", fontsize=10, color="white" if dark else "black")
 
 

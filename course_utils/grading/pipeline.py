@@ -18,14 +18,14 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import opened
 from course_utils.base.paths import chosen
 from course_utils.checks import catalogue
-from course_utils.checks.try_instructor_mistakes import try_all
+from course_utils.checks.instructor_mistakes import InstructorMistake, packed
 from course_utils.grading.ingest.class_settings import Settings, read_settings
 from course_utils.grading.ingest.lessons import count_lessons, guess_lessons, worth_running
 from course_utils.grading.ingest.overrides import Override, must_have_effect, read_overrides
 from course_utils.grading.ingest.roster import read_roster
 from course_utils.grading.ingest.submissions import Found, find
 from course_utils.grading.ingest.written_answers import Written
-from course_utils.grading.judging import pool
+from course_utils.grading.judging import own_mistakes, pool
 from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import read_once, result_key
 from course_utils.grading.reports.class_page import class_page
@@ -58,12 +58,19 @@ class GradingJob:
     unsafe: bool  # whether a machine without locks may grade
     beside: tuple[Path, ...]  # the instructor's files, which may be among the submissions
     found: list[Found]  # each student's files, and students without any
+    mistakes: list[InstructorMistake]  # the instructor's own
+    mistakes_from: Path | None  # the file that was named for them
     why_lessons: str = ""  # a note on them, if several were handed in and none was named
 
     @property
     def counted(self) -> list:
         """The tasks and questions that count."""
         return [task for lesson in self.lessons for task in self.settings.counted(lesson)]
+
+    @property
+    def mistakes_in_words(self) -> str:
+        """Where the instructor's own mistakes come from."""
+        return own_mistakes.source_in_words(self.mistakes, self.mistakes_from)
 
     @property
     def without_locks(self) -> bool:
@@ -97,6 +104,7 @@ def grade_class(
     roster: Path | None = None,
     settings: Path | None = None,
     overrides: Path | None = None,
+    mistakes: Path | None = None,
     title: str = "",
     seed: int | None = None,
     workers: int | None = None,
@@ -115,6 +123,7 @@ def grade_class(
         roster: a CSV file with the class.
         settings: a TOML file with points, tasks left out, the late rule, limits.
         overrides: a CSV file with what is set by hand: points, extensions, comments.
+        mistakes: a file of the instructor's own mistakes; None for the one beside the course's code, if there is one.
         title: the name of the assignment in gradebooks; "" for the lessons' own.
         seed: of the inputs that answers are tried on, a secret of 128 bits; None takes the journal's, or draws one.
         workers: notebooks graded at once; None for one per core.
@@ -134,12 +143,15 @@ def grade_class(
             "the seed must be a random number of 128 bits, as secrets.randbits(128) gives: whoever tries out a small one "
             "knows the inputs. Leave it out, and one is drawn and kept."
         )
-    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides)
+    what = what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides, mistakes)
     with Journal(what.out) as journal:
         what = which_lessons(what, journal)
         must_have_effect(what.overrides, what.counted, what.settings)
-        try_all()  # an instructor's own mistakes: a useless one is reported before hours of grading
         begin(what)
+        if (
+            layers := own_mistakes.layers_here() if scheduler else what.layers
+        ):  # useless ones are reported before hours of grading
+            own_mistakes.must_be_of_use(what.mistakes, layers, what.mistakes_from)
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))
         journal.begin(seed, what.locks_in_words, what.lessons)
@@ -151,19 +163,26 @@ def grade_class(
         return GradingSummary(len(keys), new, what.lessons, count["handed_in"], count["problems"], count["strangers"])
 
 
-def what_to_grade(submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None) -> GradingJob:
+def what_to_grade(
+    submissions, out, lessons, roster, settings, scheduler, unsafe, overrides=None, mistakes=None
+) -> GradingJob:
     """Read and validate the arguments of `grade_class`. Raises `CourseError`."""
     submissions, out = Path(submissions), Path(out)
+    if mistakes and Path(mistakes).resolve().is_relative_to(submissions.resolve()):
+        raise CourseError(f"{mistakes} lies among the submissions: move your own mistakes out of them.")
+    own = own_mistakes.use_own(mistakes)
     numbers = chosen(lessons or (), catalogue.by_lesson(), " with tasks")
     if out.resolve() == submissions.resolve():
         raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
-    beside = tuple(filter(None, (roster, settings, overrides)))
+    beside = tuple(filter(None, (roster, settings, overrides, mistakes)))
     read = read_settings(settings)
     people = read_roster(roster, read) if roster else {}
     found = list(find(submissions, people, [out, *beside]))
     by_hand = read_overrides(overrides, {each.student for each in found}, read) if overrides else {}
     layers = policy.Layers() if scheduler else policy.chosen(unsafe)  # a cluster's workers have their own
-    return GradingJob(submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, found)
+    return GradingJob(
+        submissions, out, numbers, read, people, by_hand, layers, scheduler, unsafe, beside, found, own, mistakes
+    )
 
 
 def which_lessons(what: GradingJob, journal: Journal) -> GradingJob:
@@ -188,7 +207,7 @@ def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, st
     """Grade what is not in the journal yet; return all keys, in order of students and files."""
     limits, options_seed, keys = Limits.from_settings(what.settings.limits), what.settings.options_seed, []
     hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
-    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, options_seed)
+    plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, options_seed, packed(what.mistakes))
 
     def missing():
         for found in map(read_once, worth_running(what.found, what.lessons)):

@@ -492,7 +492,9 @@ def _how_to_use(use, *given):
         point, comma = call(f"{whole}.{decimals}"), call(f"{whole},{decimals}")
         return Message(f"Python writes a decimal number with a point: `{point}`. In `{comma}` it sees two numbers.")
     if use == "check" and given and re.fullmatch(r"\d\d\.q\d+", str(given[0])):
-        return Message(f'Use it like this: `check("{given[0]}", "a")`, with your letter or number.')
+        return Message(
+            f'Use it like this: `check("{given[0]}", …)`, with your letter in quotes or your number in place of the dots.'
+        )
     return Message(f"Use it like this: {USES[use]}.")
 
 

@@ -88,7 +88,7 @@ def _explain_errors():
         if any(each.id == call[1] and isinstance(each, catalogue.NumberQuestion) for each in asked):
             return f'{call[1]} asks for a number, as in check("{call[1]}", 0.5).'
         if len(name) > 1:
-            return f'{call[1]} asks for a letter in quotes, as in check("{call[1]}", "a").'
+            return f'{call[1]} asks for a letter in quotes, as in check("{call[1]}", "…").'
         return f'A letter is put in quotes: check("{call[1]}", "{name}").'
 
     def called_instead_of_handed_over(file):

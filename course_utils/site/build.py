@@ -82,9 +82,10 @@ def _source_texts(root, names, solutions, say):
         for cell_id, found in moves.items():
             frames = json.dumps(found["frames"], ensure_ascii=False)
             static[f"moving/{cell_id}.js"] = f"window.COURSE_MOVING[{cell_id!r}] = {frames};\n"
+    papers = contents.papers(notebooks)  # before the lessons hold the glossary's sentences
     texts["glossary.md"] = contents.glossary((root / "docs/glossary.md").read_text(encoding="utf-8"), notebooks)
     texts["translator.md"] = contents.translator(texts["glossary.md"])
-    texts["papers.md"] = contents.papers(notebooks)
+    texts["papers.md"] = papers
     texts |= {f"docs/{name}.md": (root / f"docs/{name}.md").read_text(encoding="utf-8") for name in contents.DOCUMENTS}
     notebooks |= {file_of("exercises", name): pages.exercises(root, name, solutions) for name in names}
     texts["index.md"] = contents.first_page(root, names) + _contents_tree(names, texts)
@@ -171,7 +172,15 @@ SETTINGS = {
     "html_favicon": "_static/icon.svg",
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": ["attention_table.js", "asked.js", "moving.js", "reading.js", "looking.js", "search.js"],
+    "html_js_files": [
+        "attention_table.js",
+        "asked.js",
+        "moving.js",
+        "reading.js",
+        "looking.js",
+        "search.js",
+        "terms.js",
+    ],
     "html_copy_source": False,
     "html_show_sourcelink": False,
     "html_show_search_summary": False,  # search.js quotes instead, even from a disk

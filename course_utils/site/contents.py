@@ -12,6 +12,7 @@ from pathlib import Path
 from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
 from course_utils.models.serialization import load_pretrained
+from course_utils.site.pages import card_picture
 from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
 
@@ -35,32 +36,33 @@ GLOSSED = re.compile(r'<a href="glossary\.html#([^"]+)">([^<]+)</a>')
 
 
 def first_page(root: Path, names: list[str]) -> str:
-    """Return the first page: attention at work, what the course is and for whom, and its lessons with their questions."""
+    """Return the first page: what attention is, a translation that shows it, the lessons, and for whom they are."""
     readme = (root / "README.md").read_text(encoding="utf-8")
     heading, what = _readme_section(readme, "# ").split("\n", 1)
-    who, can = (_readme_section(readme, heading) for heading in ("## Who it is for", "## What you will be able to do"))
-    lessons = "\n".join(_lesson_entry(name) for name in names)
-    description = SENTENCE.split(" ".join(what.split()))[0]
+    who = _readme_section(readme, "## Who it is for")
+    description, aim, *_ = SENTENCE.split(" ".join(what.split()))
+    lessons = "\n".join(_lesson_card(root, name) for name in names)
     return (
         f'---\nmyst:\n  html_meta:\n    description: "{description}"\n---\n\n'
-        f"{heading}\n\n{_attention_html()}\n\n"
+        f"{heading}\n\n{description} {aim}\n\n{_attention_html()}\n\n"
         f'<p class="course-begin"><a href="notebooks/{names[0]}.html">Begin with lesson {number_of(names[0])}</a> '
-        '<a href="translator.html#french">Translate a sentence of your own</a></p>\n\n'
-        f"{what.strip()}\n\nTo work on your own computer, [set it up](docs/setup.md). To teach with the course, "
-        "[run a class](docs/instructors.md). To look something up, there are a [glossary](glossary.md) and the "
-        f"[papers](papers.md).\n\n{who}\n\n{can}\n\n## The path\n\n"
-        "The lessons build on one another. You answer their questions in the page, and this browser keeps your answers.\n\n"
-        f'<ol class="course-lessons">\n{lessons}\n</ol>\n'
+        '<a href="translator.html#french">Translate a sentence of your own</a> '
+        '<a href="docs/paths.html">Choose a path</a></p>\n\n'
+        f'## The lessons\n\n<ol class="course-lessons">\n{lessons}\n</ol>\n\n'
+        f"{who} You can read and answer everything here, and this browser keeps your answers. To change the code and do the exercises, "
+        "[set the course up](docs/setup.md) on your own computer. To teach with it, [run a class](docs/instructors.md). To look something "
+        "up, there are a [glossary](glossary.md) and the [papers](papers.md).\n"
     )
 
 
-def _lesson_entry(name):
-    """Return a lesson's entry on the first page, as HTML: number, title, question, and the reader's progress."""
+def _lesson_card(root, name):
+    """Return a lesson's entry on the first page, as HTML: its picture, title and question, its time, and the reader's progress."""
     number = number_of(name)
     one, count = catalogue.lessons()[number], len(catalogue.questions_of(number))
     return (
-        f'<li><a href="notebooks/{name}.html"><b>{number} {escape(one.title)}</b> <span>{escape(one.question)}</span></a> '
-        f'<span class="course-progress" data-lesson="{number}" data-of="{count}"></span></li>'
+        f'<li>{card_picture(root, name)}<a href="notebooks/{name}.html"><b>{number} {escape(one.title)}</b> '
+        f"<span>{escape(one.question)}</span></a> <p><span>{one.reading} minutes</span> "
+        f'<span class="course-progress" data-lesson="{number}" data-of="{count}">{count} questions</span></p></li>'
     )
 
 
@@ -124,9 +126,9 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
         text: docs/glossary.md. An entry names a term, perhaps its abbreviation, and in brackets another form of it.
         lessons: each lesson's page by its file, changed here: each term becomes a link to its entry, which links back to the first of them.
     """
-    anchors = {
-        form.lower(): _anchor(term) for term, short, other, _ in ENTRY.findall(text) for form in (term, short, other)
-    }
+    entries = ENTRY.findall(text)
+    anchors = {form.lower(): _anchor(term) for term, short, other, _ in entries for form in (term, short, other)}
+    meanings = {_anchor(term): escape(meaning[0].upper() + meaning[1:]) for term, _, _, meaning in entries}
     linked = {}
 
     def link(match, file):
@@ -136,7 +138,7 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
         files = linked.setdefault(anchor, [])
         place = "" if file in files else f' id="{anchor}"'
         files += [file] if place else []
-        return f'<a class="course-term" href="../glossary.html#{anchor}"{place}>{match[0]}</a>'
+        return f'<a class="course-term" href="../glossary.html#{anchor}" data-meaning="{meanings[anchor]}"{place}>{match[0]}</a>'
 
     for file, cell in _text_cells(lessons):
         cell["source"] = TERM.sub(partial(link, file=file), cell["source"])

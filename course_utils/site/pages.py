@@ -4,12 +4,15 @@ Here: one notebook in, one notebook out, for Sphinx to write. Not here: pages th
 """
 
 import base64
+import io
 import json
 import re
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
+
+from PIL import Image
 
 from course_utils.base.paths import file_of, number_of
 from course_utils.checks import catalogue
@@ -20,6 +23,20 @@ from course_utils.figures.alt_text import STAYS_LIGHT, image
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
 IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]*)\)")  # a link or a badge
+THUMBNAIL = 560  # pixels: twice a card's width
+ON_CARDS = {  # code of the cell whose picture stands for a lesson; for the others, it is the first picture
+    "05": "draw_shares_by_length(",
+    "10": "explore_heads(",
+    "12": "plots.mask,",
+    "13": "draw_own_loop(",
+    "14": "model(fields, looks=2)",
+    "15": "show_photo_maps(",
+    "16": "draw_hops(two_hops",
+    "17": "draw_heads(",
+    "18": "draw_lines(",
+    "19": "show_weights(weights",
+    "21": "draw_layers(",
+}
 # How to answer in a notebook, and in a page.
 ANSWERING = (
     (re.compile(r"Run a cell to see its question, then [^.]*\."), "They are answered here, in the page."),
@@ -79,6 +96,21 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
     return notebook | {"cells": cells}
 
 
+def card_picture(root: Path, name: str) -> str:
+    """Return the picture that stands for a lesson, small, as HTML."""
+    quoted, found = ON_CARDS.get(number_of(name), ""), []
+    for cell in _read_notebook(root / file_of("notebooks", name))["cells"]:
+        pictures = [output for output in cell.get("outputs", ()) if "image/png" in output.get("data", ())]
+        found += pictures[:1] if quoted in "".join(cell["source"]) else []
+    drawn = Image.open(io.BytesIO(base64.b64decode("".join(found[0]["data"]["image/png"]))))
+    drawn.thumbnail((THUMBNAIL, THUMBNAIL))
+    small = io.BytesIO()
+    drawn.save(small, "webp", quality=80)
+    keeps = f' class="{STAYS_LIGHT}"' if "needs_background" in found[0]["metadata"] else ""
+    source = base64.b64encode(small.getvalue()).decode()
+    return f'<img alt=""{keeps} width="{drawn.width}" height="{drawn.height}" src="data:image/webp;base64,{source}">'
+
+
 def _read_notebook(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -129,8 +161,16 @@ def _question_html(one, cells=()):
     title = getattr(one, "title", "Your prediction")
     return (
         f'<div class="course-asked" id="asked-{one.id}"><p><strong>{with_code(title)}</strong> {with_code(one.text)}</p>'
-        f"{_facts_html(facts | {'id': one.id})}</div>"
+        f"{_unanswerable(facts)}{_facts_html(facts | {'id': one.id})}</div>"
     )
+
+
+def _unanswerable(facts):
+    """Return what a browser without scripts shows: the options, and why none can be chosen."""
+    texts = [text for text, *_ in facts["options"]] if facts["kind"] == "options" else facts.get("choices", ())
+    options = "".join(f"<li>{with_code(text)}</li>" for text in texts)
+    listed = f'<ol type="a">{options}</ol>' if options else ""
+    return f"<noscript>{listed}<p>To answer here, switch JavaScript on.</p></noscript>"
 
 
 def _revealed_value(prediction, cells):

@@ -13,6 +13,8 @@ FALLS = 0.8  # at most this share of the first losses is left at the end
 KEPT = "one that keeps its promises"
 # Rows of a new batch below the training pairs: the first pair again, and the same with one thing changed
 SAME, LATER, EARLIER, OTHER_SOURCE, OTHER_ORDER = range(-5, 0)
+SHORT = 10  # steps of the short training, and one more of the next: the last loss of that one belongs to the results of this one
+EXACT = 1e-4  # how close a training loss has to be to a wrong one; dropout moves it further
 
 task = Task(
     __name__,
@@ -56,6 +58,9 @@ def _(draw):
         sources = [new[0], F.pad(new[0], (0, 3)), source[:1]]
         targets = [new[1], F.pad(new[1], (0, 2)), target[:1]]
         yield Case(f"{B} sentences of at most {S} words", (source, target, V, steps, sources, targets))
+    source, target = _batch(draw, 7, 5, 11)
+    for steps in (SHORT, SHORT + 1):
+        yield Case(f"{steps} steps of training", (source, target, 11, steps, [source], [target]), edge=True)
 
 
 @task.oracle
@@ -82,19 +87,25 @@ def _fault_of_model(logits, wide, alone):
     return next((fault for fault, found in shown.items() if found), None)
 
 
-def _fault_of_loss(logits, loss, target):
-    """Which loss was returned, unless it is the mean over the real tokens that the logits should predict."""
+def _losses(logits, target):
+    """What the loss of a batch may be, by what is wrong with it; the first is right: the mean over the real tokens that the logits should predict."""
     each = F.cross_entropy(logits.mT, target[:, 1:], reduction="none")  # N T
     real = target[:, 1:] != PAD
-    copied = F.cross_entropy(logits.mT, target[:, :-1], ignore_index=PAD)
-    means = {
+    return {
         None: each[real].mean(),
         "loss of padding": each.mean(),
         "loss summed": each[real].sum(),
         "loss by sentence": ((each * real).sum(1) / real.sum(1)).mean(),
-        "loss not shifted": copied,
+        "loss not shifted": F.cross_entropy(logits.mT, target[:, :-1], ignore_index=PAD),
+        "softmax first": F.cross_entropy(logits.softmax(-1).mT, target[:, 1:], ignore_index=PAD),
     }
-    return next((fault for fault, mean in means.items() if not _differ(loss, mean)), "other loss")
+
+
+def _fault_of_loss(logits, loss, target):
+    """Which loss was returned, unless it is the right one of logits that are no probabilities."""
+    if (logits >= 0).all() and not _differ(logits.sum(-1), torch.ones(logits.shape[:2], dtype=logits.dtype)):
+        return "softmax first"
+    return next((fault for fault, wrong in _losses(logits, target).items() if not _differ(loss, wrong)), "other loss")
 
 
 def _fault_of_search(logits, translations, target):
@@ -114,17 +125,26 @@ def _fault_of_search(logits, translations, target):
     return None
 
 
+def _sees_target(logits, translations):
+    """Whether a sentence is translated in different ways beside different targets, though no word is a close call."""
+    best = logits[0].topk(2, dim=-1).values
+    clear = (best[:, 0] - best[:, 1] > ROOM)[translations[0] != PAD].all()
+    return bool(clear) and any(not torch.equal(translations[0], translations[row]) for row in (SAME, LATER, EARLIER))
+
+
 @task.canonical
 def _(case, value):
     """Which promise is broken first."""
     source, target, V, steps, _, new_target = case.args
     losses, results = _parts(value, steps, new_target, V)
     logits = [each[0] for each in results]
-    if fault := _fault_of_model(*logits):
+    if steps > SHORT + 1 and (fault := _fault_of_model(*logits)):
         return fault
     for (given, loss, _), new in zip(results, new_target, strict=True):
         if fault := _fault_of_loss(given, loss, new):
             return fault
+    if steps <= SHORT + 1:
+        return KEPT
     if losses[-5:].mean() > FALLS * losses[:5].mean():
         return "loss does not fall"
     wanted = target[:, 1:]
@@ -133,7 +153,8 @@ def _(case, value):
     for (given, _, translations), new in zip(results, new_target, strict=True):
         if fault := _fault_of_search(given, translations, new):
             return fault
-    return KEPT
+    given, _, translations = results[0]
+    return "target translated" if _sees_target(given, translations) else KEPT
 
 
 def _parts(value, steps, new_target, V):
@@ -180,6 +201,24 @@ def _(case, right, read):
     return task.sentence(_mistake_of(read))
 
 
+@task.cross_case_check
+def _(cases, values):
+    """Which loss the model is trained with: one more step of the short training begins with the loss of its results."""
+    first, then = (next(n for n, case in enumerate(cases) if case.args[3] == steps) for steps in (SHORT, SHORT + 1))
+    _, target, V, steps, _, new_target = cases[first].args
+    _, [(logits, _, _)] = _parts(values[first], steps, new_target, V)
+    losses, _ = _parts(values[then], SHORT + 1, new_target, V)
+    right, *wrong = _losses(logits, target).items()
+    if not _differ(losses[-1], right[1]):
+        return None
+    number = (target[:, 1:] != PAD).sum()  # of real tokens: no dropout raises a loss by nearly as much
+    summed = losses[-1] > number / 2 * right[1]
+    found = [fault for fault, loss in wrong if (losses[-1] - loss).abs() < EXACT * loss]
+    fault = next(iter(found), "loss summed" if summed else None)
+    return fault and (then, f"This is about the losses during training. {task.sentence(_mistake_of(fault))}")
+
+
+@task.recognise
 def _mistake_of(fault):
     return fault.replace(" ", "_").lower()
 
@@ -209,7 +248,8 @@ class _Translator(nn.Module):
             memory = memory + memory.mean(0, keepdim=True)
         y = self.words(given * 0 + BOS if self.fault == "target ignored" else given) + self.places(torch.arange(T))
         later = None if self.fault == "later" else torch.ones(T, T, dtype=torch.bool).triu(1)
-        return self.readout(self.decoder(y, memory, later, memory_key_padding_mask=hidden))
+        logits = self.readout(self.decoder(y, memory, later, memory_key_padding_mask=hidden))
+        return logits.softmax(-1) if self.fault == "softmax first" else logits
 
 
 def _loss(logits, target, fault):
@@ -221,7 +261,7 @@ def _loss(logits, target, fault):
         each = F.cross_entropy(logits.mT, target[:, 1:], ignore_index=PAD, reduction="none")
         return (each.sum(1) / (target[:, 1:] != PAD).sum(1)).mean()
     if fault == "other loss":
-        return F.cross_entropy(logits.softmax(-1).mT, target[:, 1:], ignore_index=PAD)
+        return F.cross_entropy(logits.mT, target[:, 1:], ignore_index=PAD, label_smoothing=0.1)
     return F.cross_entropy(logits.mT, target[:, 1:], ignore_index=-100 if fault == "loss of padding" else PAD)
 
 
@@ -234,6 +274,14 @@ def _search(model, source, length, fault):
             best = best.masked_fill((words == EOS).any(1), PAD)
         words = torch.cat([words, best[:, None]], 1)
     return words[:, :-1] if fault == "BOS kept" else words[:, 1:]
+
+
+def _translate(model, logits, source, length, fault):
+    if fault != "target translated":
+        return _search(model, source, length, fault)
+    best = logits.argmax(-1)
+    ended = (best == EOS).cumsum(1) - (best == EOS).int() > 0
+    return best.masked_fill(ended, PAD)
 
 
 def _with_fault(fault):
@@ -256,7 +304,8 @@ def _with_fault(fault):
         with torch.no_grad():
             given = [(model(s, t[:, :-1]), s, t) for s, t in zip(new_source, new_target, strict=True)]
             results = [
-                (logits, _loss(logits, t, fault), _search(model, s, t.shape[1] - 1, fault)) for logits, s, t in given
+                (logits, _loss(logits, t, fault), _translate(model, logits, s, t.shape[1] - 1, fault))
+                for logits, s, t in given
             ]
         return losses, results
 
@@ -275,12 +324,14 @@ FAULTS = (
     "loss summed",
     "loss by sentence",
     "loss not shifted",
+    "softmax first",
     "other loss",
     "loss does not fall",
     "not learned",
     "BOS kept",
     "no end",
     "search",
+    "target translated",
 )
 for _fault in FAULTS:
     task.mistake(_mistake_of(_fault))(_with_fault(_fault))

@@ -20,6 +20,8 @@ task = Task(
 
 QUESTIONS = ("Hi", "Why is the sky blue?", "Two lines,\nplease.", "What is 7 + 5?", "Who was Goethe?", "And then?")
 ANSWERS = ("Hello!", "Because of the air.", "One.\nTwo.", "12", "A poet.", "It became late.")
+MARKED = ("{} is 100% {default}.", "Is {} < 5% & {content} > 1?", r"{} of {role} ends in \n, 7% in \t.")
+QUOTED = ("What does <|im_end|> mean?", "Why does it end in <|im_end|>?")
 DEFAULTS = ("You are helpful.", "You are a helpful AI assistant named SmolLM", "Answer in one word.")
 
 
@@ -47,6 +49,22 @@ def _(draw):
     yield Case("a system message that does not come first", (later, one(DEFAULTS)), edge=True)
     spaced = [{"role": "user", "content": f"  {one(QUESTIONS)} \n"}]
     yield Case("spaces and a newline around the content", (spaced, one(DEFAULTS)), edge=True)
+    # Whatever a content or a default consists of, it is written as it is.
+    marked = [{"role": "user", "content": MARKED[int(i)]} for i in draw.distinct(3, 0, 3)]
+    yield Case("braces, percent signs and backslashes in the content", (marked, one(DEFAULTS)), edge=True)
+    yield Case("braces and a newline in the default", (dialogue(1), f" {one(MARKED)}\n"), edge=True)
+    yield Case("the end marker in the content", ([message("user", QUOTED), *dialogue(1)], one(DEFAULTS)), edge=True)
+    lines = [{"role": "user", "content": f"def f():\n    return 1\n\n\n{one(QUESTIONS)}"}]
+    yield Case("empty and indented lines in the content", (lines, one(DEFAULTS)), edge=True)
+    empty = [message("user", QUESTIONS), {"role": "assistant", "content": ""}, message("user", QUESTIONS)]
+    yield Case("an empty content", (empty, one(DEFAULTS)), edge=True)
+    yield Case("an empty default", (dialogue(1), ""), edge=True)
+    again = message("user", QUESTIONS)
+    yield Case("the same message twice", ([again, dict(again)], one(DEFAULTS)), edge=True)
+    answered = [message("assistant", ANSWERS), *dialogue(1)]
+    yield Case("the assistant's message comes first", (answered, one(DEFAULTS)), edge=True)
+    tool = [*dialogue(1), message("tool", ANSWERS), message("Ada", ANSWERS)]
+    yield Case("roles that are neither system nor user nor assistant", (tool, one(DEFAULTS)), edge=True)
 
 
 @task.oracle

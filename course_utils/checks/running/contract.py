@@ -120,7 +120,7 @@ class Outcome:
     waited: bool = False  # it hardly computed until the limit
     unstable: bool = False  # a second call with the same input gave a different value
     mode_matters: bool = False  # a module gave a different value in evaluation mode
-    seeded: bool = False  # it set the seed of all random numbers
+    seeded: bool = False  # it set the seed of all random numbers and drew none
     in_float32: bool = False  # it stopped on float64 numbers; this is its outcome with the same ones in float32
     called: tuple = ()  # the course's own functions that the answer called in any of the cases, as "models.attention.dot"
 

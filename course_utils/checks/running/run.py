@@ -87,12 +87,19 @@ def run(
                         )
                     if limit.up:  # the answer has swallowed TimeIsUp
                         raise TimeIsUp
-                    outcomes.append(replace(outcome, printed=printed.text(), seeded=torch.initial_seed() != SEED))
+                    outcomes.append(replace(outcome, printed=printed.text(), seeded=_is_seeded_in_vain()))
                     if outcome.status in ("not implemented", "memory"):
                         break
         except TimeIsUp:
             outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds), waited=limit.waited))
     return [replace(outcome, called=tracer.called) for outcome in outcomes] if tracer.called else outcomes
+
+
+def _is_seeded_in_vain():
+    """Return whether the seed of all random numbers was set, and none has been drawn since."""
+    seed = torch.initial_seed()
+    unused = torch.Generator().manual_seed(seed).get_state()
+    return seed != SEED and torch.equal(torch.get_rng_state(), unused)
 
 
 def caught_error(answer: Callable, case: Case, candidates: Callable[[int], Callable], seconds: float) -> Failure | None:

@@ -18,7 +18,6 @@ from course_utils.base.files import write
 from course_utils.base.paths import chosen, file_of, names_in, number_of, remedy
 from course_utils.base.words import count
 from course_utils.checks import catalogue
-from course_utils.checks.try_instructor_mistakes import try_all
 from course_utils.grading.handing_out.package import NAME, package
 from course_utils.grading.ingest.class_settings import Settings, written_out
 
@@ -75,7 +74,6 @@ def release(root: Path, names: list[str], out: Path, settings: Settings, force: 
     """
     files, notebooks, begin = {}, [], settings.solutions_from
     withheld = begin is not None and datetime.now(timezone.utc) < begin
-    try_all()  # an instructor's own mistakes: a useless one is reported here
     course = package(root, f"The solutions are handed out from {written_out(begin)} on.") if withheld else b""
     for lesson in lessons(root, names):
         notebook = read_built(root, "exercises", lesson)

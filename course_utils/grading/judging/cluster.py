@@ -86,6 +86,7 @@ class _Dispatch:
             "hidden": list(plan.hidden),
             "unsafe": plan.unsafe,
             "options_seed": plan.options_seed,
+            "own_mistakes": plan.own_mistakes,
         }
         self._expected = environment_versions()
         self._pending, self._suspects = {}, []
@@ -256,7 +257,7 @@ def _grader(plan):
         torch.set_num_threads(1)
         try:
             layers, limits = policy.chosen(plan["unsafe"]), Limits(**plan["limits"])
-            grader = Grader(plan["seed"], layers, limits, plan["hidden"], plan["options_seed"])
+            grader = Grader(plan["seed"], layers, limits, plan["hidden"], plan["options_seed"], plan["own_mistakes"])
             grader.__enter__()
         except policy.SandboxError as error:
             raise policy.SandboxError(f"a worker on {os.uname().nodename} does not grade. {error}") from None

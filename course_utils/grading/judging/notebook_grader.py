@@ -22,7 +22,7 @@ from course_utils.base.sanitise import cut
 from course_utils.base.words import listed
 from course_utils.checks import catalogue, judge
 from course_utils.checks.expected import Expected
-from course_utils.checks.instructor_mistakes import packed as packed_mistakes
+from course_utils.checks.instructor_mistakes import packed, unpacked
 from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import without_labels
@@ -46,6 +46,7 @@ from course_utils.grading.judging import offered_source
 from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.candidates import Candidates, isolated_rerun
 from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
+from course_utils.grading.judging.own_mistakes import run_in
 from course_utils.grading.judging.sandbox_client import SandboxClient, ServerGone
 from course_utils.grading.sandbox import fork_server, policy
 from course_utils.grading.storage.normalise import without_addresses
@@ -101,11 +102,13 @@ def decides_on_verdicts() -> set[Path]:
 
 @cache
 def tasks_digest() -> str:
-    """Return the SHA-256 of all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports."""
+    """Return the SHA-256 of all that a verdict depends on: the tasks, this module, what runs in the sandbox, and what each of them imports.
+
+    An instructor's own mistakes are left out: a grading names them.
+    """
     sources = [path.read_text(encoding="utf-8") for path in sorted(decides_on_verdicts())]
-    own = packed_mistakes(catalogue.instructor_mistakes())
     changed = json.dumps([solutions(), packed_sources(), list(map(imports_of, solutions()))])  # what mistakes come from
-    return hashlib.sha256("\0".join([torch.__version__, *sources, own, changed]).encode()).hexdigest()
+    return hashlib.sha256("\0".join([torch.__version__, *sources, changed]).encode()).hexdigest()
 
 
 def read_once(found: Found) -> Found:
@@ -127,6 +130,7 @@ def result_key(found: Found, seed: int, limits: Limits, safe: bool = True, optio
         found.note,
         content if isinstance(content, str) else hashlib.sha256(content).hexdigest(),
         tasks_digest(),
+        packed(catalogue.instructor_mistakes()),
         seed,
         asdict(limits),
         safe,
@@ -154,6 +158,7 @@ class Grader:
         limits: what a submission may cost.
         hidden: paths that answers may not read.
         options_seed: sets the order of the questions' options in the notebooks handed out; None: questions do not count.
+        own_mistakes: an instructor's own, packed; None for those that this process uses. They run in the sandbox.
     """
 
     def __init__(
@@ -163,7 +168,10 @@ class Grader:
         limits: Limits = Limits(),  # noqa: B008
         hidden=(),
         options_seed: int | None = None,
+        own_mistakes: str | None = None,
     ):
+        if own_mistakes is not None:
+            catalogue.use_instructor_mistakes(unpacked(own_mistakes), here=False)
         self._seed, self._limits, self._options_seed = seed, limits, options_seed
         self.sandbox = SandboxClient(layers, limits, hidden)
         self._prepared_tasks = {}
@@ -275,7 +283,8 @@ class Grader:
         if task.id not in self._prepared_tasks:
             cases = task.make_cases(self._seed)
             packed = contract.pack([without_labels(case) for case in cases])
-            candidates, expected = Candidates(task, cases) if task.candidates else None, Expected(task, cases)
+            candidates = Candidates(task, cases) if task.candidates else None
+            expected = Expected(task, cases, run_in(self.sandbox))
             expected.run_all()  # before any submission's time starts
             rerun = isolated_rerun(task, cases)
             self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, rerun, expected)

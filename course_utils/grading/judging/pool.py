@@ -41,6 +41,7 @@ class Plan:
     hidden: tuple[str, ...]
     unsafe: bool = False  # whether a machine without locks may grade, if there are several machines
     options_seed: int | None = None  # the seed of the order of questions' options; None: they do not count
+    own_mistakes: str = "[]"  # an instructor's own, packed
 
 
 def cores() -> int:
@@ -166,7 +167,9 @@ def _work(pipe, plan, folder):
     limit_memory(MEMORY_OF_WORKER)
     try:
         try:
-            with Grader(plan.seed, plan.layers, plan.limits, plan.hidden, plan.options_seed) as grader:
+            with Grader(
+                plan.seed, plan.layers, plan.limits, plan.hidden, plan.options_seed, plan.own_mistakes
+            ) as grader:
                 while True:
                     pipe.send(grader.grade(*pipe.recv()))
         except SandboxError as error:

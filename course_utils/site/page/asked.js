@@ -1,6 +1,6 @@
 // Predictions and questions that are answered in the page. What a reader answers is kept in this browser alone.
 //
-// Here: what `pages.py` has written into a page as facts becomes a form. Without scripts, questions show their text alone.
+// Here: what `pages.py` has written into a page as facts becomes a form. Without scripts, questions show their text and options.
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -126,6 +126,8 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".course-progress").forEach((place) => {
     const { lesson, of } = place.dataset;
     const passed = Object.entries(answers).filter(([id, kept]) => id.startsWith(`${lesson}.q`) && kept.state === "passed").length;
-    if (passed) place.textContent = `${passed} of ${of} questions right`;
+    if (!passed) return;
+    place.textContent = `${passed} of ${of} questions right`;
+    place.parentElement.style.setProperty("--done", `${(100 * passed) / of}%`);
   });
 });
