@@ -3,7 +3,7 @@
 #
 # > our small boy called my old girls and friends followed big houses
 #
-# The beginning comes easily, but the end may not. Lesson 05's decoder had to translate from memory, too, from one vector, and after eight correct words it lost its way. A human translator doesn't have to remember so much, because before each word, she can look back at the page. From now on, so can the decoder. Where will it look?
+# The beginning comes easily, but the end may not. Lesson 05's decoder also had to translate from memory, which was one vector, and after eight correct words it lost its way. A human translator doesn't have to remember so much, because before each word, she can look back at the page. From now on, so can the decoder. Where will it look?
 
 # %%
 import re
@@ -55,7 +55,7 @@ figures.three_looks()
 # %% [markdown]
 # It looks at "girls", passing over "followed", and only then goes back to the verb. Each look needs three things:
 #
-# - The **query** is the decoder's state before the step. Only this state knows how far the translation has come.
+# - The **query** is the decoder's state before the step. Only this state knows what has already been translated.
 # - The encoder's states are no longer thrown away. Bahdanau et al. (2014) call them **annotations**, because each describes one source word and the words around it. As a **key**, an annotation is compared with the query and gets a weight; as a **value**, it is added up with the others in proportion to this weight.
 # - The sum is the **context**. From it, the last word and its state, the decoder computes its next state, and from this state and the context the next word.
 #
@@ -332,7 +332,7 @@ example = torch.tensor([
 print("AER:", alignment_error_rate([example], [known]))
 
 # %% [markdown]
-# It does. In our toy language, where every target word has one known link, the AER is the share of target words with a wrong look. We now measure your model's AER on 200 new sentences of each length, along with that of three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
+# It does. In our toy language, where every target word has one known link, the AER is the share of links that are wrong. We now measure it on 200 new sentences of each length, for your model and for three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -358,7 +358,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order. We divide its length by that of the longer translation.
+# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order. We divide its length by the number of words in the longer translation.
 
 
 # %%
@@ -422,7 +422,7 @@ at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. For English and French, Bahdanau et al. (2014) also found that attention helps most with long sentences.
+# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. For English and French, attention also helped most with long sentences (Bahdanau et al., 2014).
 #
 # ## Where does looking back help less?
 #
@@ -520,13 +520,13 @@ table(rows, columns, corner="AER of three models", digits=2)
 rows = {
     "Bahdanau, words in order": stored("looking back", "words_in_order", shown),
     "Luong, words in order": stored("after the step", "words_in_order", shown),
-    "Bahdanau, AER": stored("looking back", "aer", shown),
-    "Luong, AER": stored("after the step", "aer", shown),
+    "Bahdanau, AER given the right words": stored("looking back", "aer", shown),
+    "Luong, AER given the right words": stored("after the step", "aer", shown),
 }
 table(rows, columns, corner="three models each", digits=2)
 
 # %% [markdown]
-# At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 16 and 20 words, the answer is odd: for every seed, Bahdanau's decoder gets more words in the right order, although Luong's has more correct links. (Links are counted with the correct words given.) The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
+# At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 16 and 20 words, the answer is odd: for every seed, Bahdanau's decoder gets more words in the right order, although Luong's has more correct links. The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
 #
 # Luong's cell learns about the context only through the word that was written. With Luong et al.'s **input feeding**, it also reads the vector from which this word was written, which contains information from the context.
 #
