@@ -15,7 +15,7 @@ from course_utils import check
 from course_utils.base.errors import CourseError
 from course_utils.checks import catalogue
 from course_utils.checks.changed_solution import changed
-from course_utils.checks.instructor_mistakes import packed, unpacked
+from course_utils.checks.instructor_mistakes import instructor_file, packed, unpacked
 from course_utils.checks.judge_answer import judge_answer
 from course_utils.commands import main
 from course_utils.grading.ingest.submissions import Found

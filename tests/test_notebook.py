@@ -483,7 +483,10 @@ def test_four_axes_are_drawn_matrix_by_matrix_with_the_shape():
     assert "shape (2, 3, 2, 4), shown: [1, 2]</div><div>[1, 2]</div><table" in received
     assert received.count("<table") == received.count("≠") == 1 and "≠ 44" in received
     text = dict(in_text(right, wrong))["Received"]
-    assert text.startswith("a tensor of shape (2, 3, 2, 4):\n  [0, 0] [[0, 1, 2, 3], [4") and "\n  [1, 2] [[40, 41, 42, 44]" in text
+    assert (
+        text.startswith("a tensor of shape (2, 3, 2, 4):\n  [0, 0] [[0, 1, 2, 3], [4")
+        and "\n  [1, 2] [[40, 41, 42, 44]" in text
+    )
 
 
 def test_importing_the_package_is_cheap():
