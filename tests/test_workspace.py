@@ -906,6 +906,10 @@ SUBMITTED = {  # by what is in the file of the task 02.softmax
             "`softmax` is defined only inside a string: take out the quotes",
             replacing(f"answer = {QUOTES}\n{SOFTMAX}{QUOTES}"),
         ),
+        *(
+            case("`softmax` is made by `exec` from a text. It counts if it runs", replacing(f"exec({text})"))
+            for text in (repr(SOFTMAX), f"{QUOTES}\n{SOFTMAX}{QUOTES}")
+        ),
         case("uses `softmax`, which no cell", replacing(f"%%timeit\n{SOFTMAX}"), MASKED),
         case("uses `softmax`, which no cell", replacing(f"%%writefile a.py\n{SOFTMAX}"), MASKED),
     ],
