@@ -723,7 +723,7 @@ def test_a_slow_test_over_candidates_has_one_answers_time(grader, grade, monkeyp
     good = catalogue.solutions()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
     given = "from course_utils.models.attention import attention as reference"
     grade("import torch\n" + given, good, slow)
-    assert 2 < sum(took) < 2 + 2 + 2 * notebook_run.GRACE  # one candidate alone, then all of them within one answer's time
+    assert 2 < sum(took) < 4 + 2 * notebook_run.GRACE  # one candidate alone, then all within one answer's time
 
 
 @needs_sandbox
