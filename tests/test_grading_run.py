@@ -370,13 +370,38 @@ def test_results_among_the_submissions_are_refused(tmp_path):
             what_to_grade(tmp_path, out, None, None, None, None, False)
 
 
+@pytest.mark.parametrize("folder", ["feedback", "gradescope"])
+def test_results_are_not_written_through_a_link(tmp_path, folder):
+    for name in ("in", "out", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "in" / "ada.ipynb").touch()
+    (tmp_path / "out" / folder).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CourseError, match=f"{folder} is a link, which is not written through"):
+        grade_class(tmp_path / "in", tmp_path / "out")
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+def test_all_counts_are_of_files_handed_in(tmp_path, graded_here, capsys):
+    for name in ("ada/03_a", "ada/03_b", "emmy"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / f"{name}.ipynb").write_text(notebook("import torch", CAUSAL), encoding="utf-8")
+    (tmp_path / "roster.csv").write_text("student\nada\nemmy\nzoe\n", encoding="utf-8")
+    arguments = [f"{tmp_path}/in", "--out", f"{tmp_path}/out", "--roster", f"{tmp_path}/roster.csv"]
+    for now, before in ((3, 0), (0, 3)):
+        assert main(["grade", *arguments]) == 0
+        said = capsys.readouterr()
+        assert "Files handed in: 3. Students without a file: 1." in said.err
+        assert f"Graded now: {now}. Taken from the journal: {before}." in said.out
+        assert "Files handed in: 3. Files that could not be graded: 0." in said.out
+
+
 def test_a_program_can_grade_a_class(tmp_path, graded_here):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text(notebook("import torch", PADDING, CAUSAL), encoding="utf-8")
     steps, begun = [], []
     for new in (1, 0):
         done = grade_class(tmp_path / "in", tmp_path / "out", begin=begun.append, step=lambda: steps.append(1))
-        assert (done.files, done.new, done.lessons, done.handed_in, done.problems) == (1, new, ["03"], 1, 0)
+        assert (done.handed_in, done.new, done.lessons, done.problems) == (1, new, ["03"], 0)
     assert len(begun[0].found) == 1 and len(begun) == len(steps) == 2
     with pytest.raises(CourseError, match="there is no lesson '99' with tasks"):
         grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])

@@ -213,3 +213,10 @@ def test_bleu_counts_one_word_to_four_and_all_references():
     assert bleu(data, ["a dog runs fast here"], "test") == pytest.approx([100] * 4)
     one, two, *_ = bleu(data, ["the dog runs slowly"], "test")
     assert one == pytest.approx(75) and two == pytest.approx(100 * (3 / 4 * 2 / 3) ** 0.5)
+
+
+def test_the_control_covers_another_words_largest_weight():
+    own, another, pairs, same, all_pairs, inside = program("flickr8k").control()
+    text = (FOLDER.parents[2] / "course_lessons/lesson_15_captions/lesson.py").read_text(encoding="utf-8")
+    assert f"changes {1 - own:.0%} of the words, and covering that of another word {1 - another:.0%}" in text
+    assert 0 < same < all_pairs and pairs <= all_pairs - same and inside < 1 / 3

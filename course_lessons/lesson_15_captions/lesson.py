@@ -624,7 +624,7 @@ figures.on_flickr8k()
 # %% [markdown]
 # With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. In these runs, the mean of all annotations does about as well.
 #
-# Most of the six captions of test photographs fit. But our eight photographs show other things, and none of their captions is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all.
+# Most of the six captions of test photographs fit. But our eight photographs show other things, and none of their captions is quite correct. Coffee and a moose become dogs, and so does grass alone. Of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all, but coffee becomes a dog without grass.
 #
 # Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps tell us little: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
 
@@ -665,7 +665,7 @@ table(rows, words, corner="what is covered", digits=2)
 figures.effect_of_covers()
 
 # %% [markdown]
-# Covering the largest weight changes nearly half of the words, and a random square changes a third. So the maps tell us something, but half of the words stay even if the part that their map shows is hidden.
+# Covering the largest weight changes nearly half of the words, and a random square changes a third. But is the map for a word about *this* word? In our eight photographs, covering its largest weight changes 29% of the words, and covering that of another word 19% ([control](../docs/measurements.md#what-glimpses-and-captions-can-do)): too few words for a clear answer. Nor does the square hide the whole map, since it contains less than a third of the weight.
 #
 # ## Which part of the picture does this word describe?
 #

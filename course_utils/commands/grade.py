@@ -73,12 +73,13 @@ def run(options) -> int:
         if what.why_lessons:
             print(what.why_lessons)
         print(what.mistakes_in_words, file=sys.stderr)
-        print(f"Submissions to grade, with those that are missing: {len(what.found):,}.", file=sys.stderr)
-        step = shown.enter_context(shown_steps("Graded", "files", len(what.found)))
+        without = len(what.found) - what.files
+        print(f"Files handed in: {what.files:,}. Students without a file: {without:,}.", file=sys.stderr)
+        step = shown.enter_context(shown_steps("Graded", "files", what.files))
 
-    def graded(files, new):
+    def graded(new, taken):
         shown.close()
-        print(f"Graded now: {new:,}. Taken from the journal: {files - new:,}.")
+        print(f"Graded now: {new:,}. Taken from the journal: {taken:,}.")
 
     taken = (
         "submissions",
