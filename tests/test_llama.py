@@ -1,6 +1,7 @@
 """The Llama of lesson 22: its parts against PyTorch's, its file, its tokenizer, its cache, and the page's classes against the package's."""
 
 import re
+import struct
 import sys
 import unicodedata
 from pathlib import Path
@@ -14,7 +15,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils.base.errors import CourseError
+from course_utils.checks.running.limit import time_limit
 from course_utils.data import smollm2
+from course_utils.data.download import DataError
 from course_utils.data.measured import measured
 from course_utils.models import llama
 
@@ -72,6 +75,41 @@ def test_sizes_and_ids_that_do_not_fit_are_said():
         small()(torch.tensor([[11]]))
     with pytest.raises(CourseError, match="weights of the kind Q2_K cannot be read"):
         llama.unpack(torch.zeros(1, 20, dtype=torch.uint8), "Q2_K")
+
+
+def _text(words):
+    return struct.pack("<Q", len(words)) + words.encode()
+
+
+GGUF, FACT = b"GGUF" + struct.pack("<I", 3), _text("llama.x")
+LIES = {
+    "text": b"no such file" * 100,
+    "empty": b"",
+    "many tensors": GGUF + struct.pack("<QQ", 10**15, 0) + bytes(1000),
+    "many facts": GGUF + struct.pack("<QQ", 0, 10**15) + bytes(1000),
+    "a long list of numbers": GGUF + struct.pack("<QQ", 0, 1) + FACT + struct.pack("<IIQ", 9, 4, 10**15) + bytes(1000),
+    "a long list of texts": GGUF + struct.pack("<QQ", 0, 1) + FACT + struct.pack("<IIQ", 9, 8, 10**15) + bytes(1000),
+    "a long name": GGUF + struct.pack("<QQ", 0, 1) + struct.pack("<Q", 10**15) + bytes(1000),
+}
+
+
+@pytest.mark.parametrize("content", LIES.values(), ids=LIES)
+def test_a_model_file_that_lies_is_refused_at_once(tmp_path, content):
+    (tmp_path / "a.gguf").write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read as a Llama model in GGUF format"), time_limit(5):
+        llama.load_smollm2(tmp_path / "a.gguf")
+
+
+def test_a_model_file_with_false_sizes_is_refused_at_once(tmp_path):
+    whole = smollm2._write_stand_in().read_bytes()
+    place = whole.index(b"llama.block_count") + len(b"llama.block_count") + 4
+    (tmp_path / "a.gguf").write_bytes(whole[:place] + struct.pack("<I", 10**8) + whole[place + 4 :])
+    with pytest.raises(DataError, match="it says that it has 100,000,000 layers, and it has 30"), time_limit(20):
+        llama.load_smollm2(tmp_path / "a.gguf")
+    (tmp_path / "a.gguf").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="it ends earlier than it says"), time_limit(20):
+        llama.load_smollm2(tmp_path / "a.gguf")
+    assert len(llama.load_smollm2(smollm2._write_stand_in()).model.layers) == 30
 
 
 def test_blocks_are_unpacked_as_by_the_library_gguf():

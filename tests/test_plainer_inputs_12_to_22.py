@@ -5,6 +5,12 @@ from tasks import TASKS, altered, judge_answer
 
 # task, what is changed in the solution, what the report says of it
 WRONG = [
+    ("13.paired_difference", [("[changed[seed] - plain[seed]", "[round(changed[seed] - plain[seed], 1)")], "one decimal"),
+    ("13.paired_difference", [("[changed[seed] - plain[seed]", "[int(2 * (changed[seed] - plain[seed])) / 2")], "difference"),
+    ("13.paired_difference", [("> 0)", "> 0.1)"), ("< 0)", "< -0.1)")], "near 0 like 0"),
+    ("13.paired_difference", [("> 0)", "> 1e-2)"), ("< 0)", "< -1e-2)")], "differences are"),
+    ("13.paired_difference", [("seed in changed]", "changed.get(seed)]")], "with the change is 0"),
+    ("13.paired_difference", [("for seed in plain if", "for seed in range(100) if seed in plain and")], "division by zero"),
     ("22.encode", [("list(word)", "list(word.lower())")], "lower case"),
     ("22.encode", [("list(word)", "list(word.strip())")], "strip the spaces"),
     ("22.encode", [("reduce(merge, merges, list(word))", '" ".join(reduce(merge, merges, list(word))).split()')], "cut at spaces"),
@@ -26,6 +32,21 @@ WRONG = [
     ("22.chat_prompt", [('!= "system"', '== "user"')], "only if it is from the user"),
     ("22.chat_prompt", [("if messages", "if default and messages")], "if the default is empty"),
     ("22.chat_prompt", [('"content": default', '"content": default.strip()')], "Your text is right up to"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "(each - right).abs().mean() < 0.01")], "averages the sizes"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "(each - right).square().mean() < 1e-3")], "single logit"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "torch.allclose(each.softmax(-1), right.softmax(-1), atol=1e-4)")], "is added to all logits"),
+    ("22.catch_silent_mistake", [("torch.allclose(each, right, atol=1e-4)", "torch.allclose(each - each.mean(-1, keepdim=True), right - right.mean(-1, keepdim=True), atol=1e-4)")], "is added to all logits"),
+    ("22.catch_silent_mistake", [("torch.cat(logits)", "torch.cat([each[1:] for each in logits])"), ("torch.cat(read(texts, first))", "torch.cat([each[1:] for each in read(texts, first)])")], "leaves out the first position"),
+    ("14.bright_cell", [("* 2 / side", "/ (side // 2)")], "half a pixel is lost"),
+    ("19.ideal_weights", [("torch.cat([torch.tensor([False]), shown])", "torch.cat([torch.tensor([0]), characters[:-1]]) == characters[-1]")], "Step 0 gets a weight"),
+    ("19.ideal_weights", [("torch.cat([torch.tensor([False]), shown])", "torch.cat([torch.tensor([-1]), characters[:-1]]) == characters[-1]")], "Step 0 gets a weight"),
+    ("19.ideal_weights", [("characters[:-1] == characters[-1]", "torch.eye(10)[characters[:-1], characters[-1]] > 0")], "out of bounds"),
+    ("20.mean_rates", [("key[:, :, None] == key[:, None]", "torch.eye(2000)[key[:, :, None], key[:, None]] > 0")], "out of bounds"),
+    ("22.classify", [("score(unlabelled).median()", "score(unlabelled).median() + 0.01")], "your threshold is too high"),
+    ("22.classify", [("return log_p[:, positive] - log_p[:, negative]", "return (log_p[:, positive] - log_p[:, negative]).round(decimals=1)")], "expected"),
+    ("22.classify", [("score(unlabelled).median()", "(every := score(unlabelled).unique())[len(every) // 2]")], "your threshold is too high"),
+    ("22.unpack", [("scale[:, None] * numbers", "scale.half()[:, None] * numbers")], "expected"),
+    ("22.induction_score", [("weights[:, queries, keys].mean(-1)", "(found := weights[:, queries, keys]).sum(-1) / (found > 0).sum(-1).clamp(min=1)")], "expected 0.75"),
 ]  # fmt: skip
 
 
@@ -34,3 +55,10 @@ def test_wrong_only_on_inputs_less_plain_is_told(task_id, changes, words):
     for seed in range(2):
         report = judge_answer(TASKS[task_id], altered(task_id, *changes), seed=seed)
         assert report.state in ("failed", "error") and words in report.message, (seed, str(report))
+
+
+def test_threshold_itself_not_above_it_is_a_remark():
+    report = judge_answer(
+        TASKS["22.classify"], altered("22.classify", ("score(logits) > threshold", "score(logits) >= threshold"))
+    )
+    assert report.state == "passed" and "equals the threshold" in report.message

@@ -552,17 +552,20 @@ def mean_weight(back):  # on the position this many places back
 
 
 nats_of_each(rows)  # only for the weights that the layers keep: now those for rows
+pictures = {}
 for name, back in {"previous token": 1, "induction": 40 - 1}.items():
     weight = mean_weight(back)  # N H
+    pictures[name] = weight
     heads = []  # pairs such as (0.92, "16.0"), so sorted compares the weights
     for layer in range(30):
         for head in range(9):
             heads.append((weight[layer, head].item(), f"{layer}.{head}"))
     best = sorted(heads, reverse=True)[:4]  # the four largest weights
     print(f"{name:15}", "  ".join([f"{head}: {value:.2f}" for value, head in best]))
+figures.draw_weights_of_heads(pictures)
 
 # %% [markdown]
-# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer directly below them, looks at the previous token.
+# Layers and heads are counted from 0, so "18.6" is head 6 of layer 18. Most of the 270 heads do neither. The four heads with the largest induction weight are in layers 17 and 18, and head 16.0, in the layer directly below them, looks at the previous token.
 #
 # If the account in lesson 21 holds here, the induction heads need such a head, probably 16.0. We switch it off by setting to 0 the 64 columns of $W_O$ that multiply this head's context; nothing else changes. The table then shows the loss on the second copy, the weight that head 18.6 gives to the token to copy, and the loss on ordinary prose. Three other heads are switched off for comparison.
 

@@ -21,6 +21,7 @@ from pathlib import Path
 import pooch
 
 from course_utils.base.errors import CourseError
+from course_utils.base.files import must_be_ordinary
 
 _SST2 = (
     "https://raw.githubusercontent.com/clairett/pytorch-sentiment-classification/"
@@ -173,6 +174,7 @@ def _from_folder(folder: Path, path: str, sha256: str) -> Path:
     if not os.path.isdir(folder):
         raise DataError(f"Expected {path} in the mirror folder {folder}, but there is no such folder: {remedy}.")
     try:
+        must_be_ordinary(file)
         received = pooch.file_hash(str(file))
     except OSError as error:
         problem = "it is not there" if isinstance(error, FileNotFoundError) else "it can't be read"
@@ -197,6 +199,7 @@ def _from_cache(path: str, address: str, sha256: str) -> Path:
 
 def _is_intact(file: Path, sha256: str) -> bool:
     try:
+        must_be_ordinary(file)
         return pooch.file_hash(str(file)) == sha256
     except OSError:
         return False

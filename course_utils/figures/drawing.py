@@ -149,7 +149,8 @@ def _svg(title, description, boxes, arrows):
 def _style(name):
     roles = [
         f"    ID .{role} .box {{ fill: {look.fill}; stroke: {look.colour} }}\n"
-        f"    ID .{role} text {{ fill: {look.text} }}\n    ID text.{role} {{ fill: {look.colour} }}"
+        f"    ID .{role} text {{ fill: {look.text} }}\n    ID text.{role} {{ fill: {look.colour} }}\n"
+        f"    ID .{role} .way {{ stroke: {look.colour} }}\n    ID .{role} .tip {{ fill: {look.colour} }}"
         for role, look in ROLES.items()
         if role in ROLE_OF_WORDS.values()
     ]
@@ -192,7 +193,8 @@ def _arrow_svg(arrow):
         drawn.append(_text_svg(middle, y + 17, arrow.shape, "shape"))
     if arrow.new:
         drawn += _badge_svg(middle - 120, y - 8.5)
-    return "\n".join([f'  <g class="arrow{" new" * arrow.new}">', *drawn, "  </g>"])
+    role = f" {ROLE_OF[arrow.name]}" if arrow.name in ROLE_OF else ""
+    return "\n".join([f'  <g class="arrow{role}{" new" * arrow.new}">', *drawn, "  </g>"])
 
 
 def _tip_svg(before, end):

@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.download import fetch
+from course_utils.base.files import must_be_ordinary
+from course_utils.data.download import DataError, fetch
 from course_utils.data.smollm2 import FILE
 from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
 from course_utils.models.minimal import turn
@@ -204,21 +206,39 @@ def load_smollm2(path: Path | None = None) -> Loaded:
         path: another file of that format, with such a model; by default the registered one, downloaded if necessary.
 
     Raises:
-        DataError: if the registered file is unavailable.
+        DataError: if the registered file is unavailable, or a file is damaged.
         CourseError: for a file whose model computes something else, or that lacks a size or a weight.
     """
+    path = Path(path or fetch(FILE))
+    try:
+        must_be_ordinary(path)
+        return _read(path)
+    except CourseError:
+        raise
+    except Exception as error:  # a file may say anything
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise DataError(
+            f"{path} cannot be read as a Llama model in GGUF format, so it may be damaged or of another kind ({reason})."
+        ) from error
+
+
+def _read(path):
+    """Return what a GGUF file holds. Raises any exception for a file that does not hold what it says."""
     from gguf import GGUFReader
 
-    path = path or fetch(FILE)
-    try:
-        file = GGUFReader(path)
-    except ValueError as error:
-        raise CourseError(f"{path} is not a whole GGUF file: {error}") from None
+    class Reader(GGUFReader):
+        def _get(self, offset, dtype, count=1, override_order=None):
+            if offset + np.dtype(dtype).itemsize * int(count) > len(self.data):  # else a false length is read for hours
+                raise ValueError("it ends earlier than it says")
+            return super()._get(offset, dtype, count, override_order)
+
+    file = Reader(path)
     facts = {name: field.contents() for name, field in file.fields.items()}
     names = {stored.name for stored in file.tensors}
     sizes = sizes_of(facts, tied="output.weight" not in names)
-    if sizes["N"] > len(names):
-        raise CourseError(f"the file says llama.block_count = {sizes['N']}, but it has only {len(names)} tensors")
+    layers = len({name.split(".")[1] for name in names if name.startswith("blk.")})
+    if sizes["N"] != layers:
+        raise ValueError(f"it says that it has {sizes['N']:,} layers, and it has {layers}")
     with torch.device("meta"):  # shapes only, no memory yet
         model = Llama(**sizes)
     weights = {}

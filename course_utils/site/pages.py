@@ -36,6 +36,7 @@ ON_CARDS = {  # code of the cell whose picture stands for a lesson; for the othe
     "18": "draw_lines(",
     "19": "show_weights(weights",
     "21": "draw_layers(",
+    "22": "draw_weights_of_heads(",
 }
 # How to answer in a notebook, and in a page.
 ANSWERING = (

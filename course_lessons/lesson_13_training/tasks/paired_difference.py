@@ -13,12 +13,14 @@ task = Task(
 )
 
 
-def _runs(draw, seeds, gains):
-    """Two dicts of results whose differences are these gains, in halves: exact numbers, and the seeds in two different orders."""
+def _runs(draw, seeds, gains, step=0.5, base=80):
+    """Two dicts of results near a base, whose differences are these gains, in steps; the seeds are in two different orders."""
     first, second = (draw.distinct(len(seeds), 0, len(seeds)).tolist() for _ in range(2))
-    levels = {seed: 80 + int(level) / 2 for seed, level in zip(seeds, draw.distinct(len(seeds), -15, 15), strict=True)}
+    levels = {
+        seed: base + int(level) * step for seed, level in zip(seeds, draw.distinct(len(seeds), -15, 15), strict=True)
+    }
     plain = {seeds[i]: levels[seeds[i]] for i in first}
-    return plain, {seeds[i]: levels[seeds[i]] + gains[i] / 2 for i in second}
+    return plain, {seeds[i]: levels[seeds[i]] + gains[i] * step for i in second}
 
 
 @task.cases
@@ -35,6 +37,13 @@ def _(draw):
     yield Case("five seeds, one of them worse", _runs(draw, [0, 1, 2, 3, 4], [*some(4, 5, 9), -1]))
     yield Case("six seeds, one of them better", _runs(draw, [5, 3, 1, 7, 2, 9], [*some(5, -9, -5), 1]))
     yield Case("six seeds, one of them far better", _runs(draw, [5, 3, 1, 7, 2, 9], [*some(5, -9, -5), 70]))
+    # Halves are exact; results with decimals may differ by very little.
+    yield Case("five seeds, all slightly better", _runs(draw, [0, 1, 2, 3, 4], some(5, 1, 4), 0.01))
+    yield Case("six seeds, all slightly worse", _runs(draw, [0, 1, 2, 3, 4, 5], some(6, -4, 0), 0.003))
+    slightly = _runs(draw, [0, 1, 2, 3, 4], [*some(4, 5, 9), -1], 0.01)
+    yield Case("five seeds, one of them slightly worse", slightly)
+    large = [int(seed) for seed in draw.distinct(5, 1000, 10000)]
+    yield Case("five large seeds, results with decimals", _runs(draw, large, some(5, 60, 100), 0.037))
     yield Case("seven seeds, all better", _runs(draw, [4, 2, 9, 7, 5, 8, 6], some(7)))
     plain, changed = _runs(draw, [0, 1, 2, 3, 4, 5, 6], some(7))
     yield Case("seven seeds, of which five are in both", (_without(plain, 2), _without(changed, 5)))
@@ -45,6 +54,11 @@ def _(draw):
     yield Case("five seeds, one of them without a difference", _runs(draw, [0, 1, 2, 3, 4], [*some(4), 0]), edge=True)
     less = _runs(draw, [0, 1, 2, 3, 4, 5], [*some(5, -7, 0), 0])
     yield Case("six seeds, one of them without a difference", less, edge=True)
+    plain, changed = _runs(draw, [0, 1, 2, 3, 4], some(5))
+    least = min(changed.values())
+    from_0 = [{seed: result - least for seed, result in runs.items()} for runs in (plain, changed)]
+    yield Case("a result of 0", tuple(from_0), edge=True)
+    yield Case("results below 0", _runs(draw, [0, 1, 2, 3, 4], some(5, -4, 0), base=-80), edge=True)
     yield Case("a single seed", _runs(draw, [int(draw.whole(0, 50))], some(1)), edge=True)
     yield Case("runs that do not differ", _runs(draw, [0, 1, 2, 3, 4], [0] * 5), edge=True)
 

@@ -32,6 +32,7 @@ def _(draw):
     for k, side in ((0, 32), (1, 24), (1, 60), (2, 40), (2, 60), (3, 100)):
         row, column = (int(n) for n in draw.distinct(2, 0, 8))
         yield Case(f"patch {k}, {side}×{side} pixels", _inside(draw, k, side, row, column))
+    yield Case("patch 1, 35×35 pixels, an odd number", _inside(draw, 1, 35, 7 - second, first, beyond=0.25))
     yield Case("a look at the middle of a pixel", _inside(draw, 1, 32, second, 7 - first, beyond=0.5))
     location = torch.tensor([0.96, -0.98])  # the upper right corner of the picture, in which a part of the cell lies
     yield Case("a cell whose middle lies outside the picture", (location, 3, 4, 3, 100), edge=True)

@@ -32,6 +32,9 @@ def _(draw):
         characters[[2, 3, -2]] = torch.tensor([5, 6, 6])  # none of them is the last
         characters[[0, 4]] = int(characters[-1])
         yield Case(f"{T} steps", (characters,))
+    yield Case("a character that is 0", (torch.tensor([b + 1, c + 1, 0, d + 1, 0]),))
+    yield Case("characters of several digits", (torch.tensor([120 + a, 310 + b, 4050, 120 + a, 310 + b]),))
+    yield Case("characters below 0", (torch.tensor([a, -1, b, -2 - c, -1]),), edge=True)
     yield Case("two steps", (torch.tensor([a, a]),), edge=True)
 
 

@@ -39,6 +39,8 @@ def _(draw):
         yield Case(f"{count(size.B, 'sequence')} of {T} steps", (draw.whole(3, 6, size.B, T),))
     yield Case("as many sequences as steps", (draw.whole(0, 3, 7, 7),))
     yield Case("the same keys in two sequences", (draw.whole(0, 3, 1, 9).repeat(2, 1),))
+    large = draw.distinct(3, -5000, 5000)
+    yield Case("keys of several digits", (large[draw.whole(0, 3, 2, 9)],))
     yield Case("a single step", (draw.whole(0, 5, 3, 1),), edge=True)
     yield Case("50 steps", (draw.whole(-2, 2, 2, 50),), edge=True)
 

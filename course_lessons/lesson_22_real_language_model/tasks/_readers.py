@@ -197,6 +197,10 @@ def last_repeated(texts, first):
     return [torch.cat([logits[:-1], logits[-2:-1]]) for logits in RIGHT_READER(texts, first)]
 
 
+def first_flipped(logits, past):
+    return logits if past else torch.cat([logits[:1].flip(-1), logits[1:]])
+
+
 def with_a_bias(size):
     return lambda logits, past: logits + size * (torch.arange(V) < 2)
 
@@ -227,6 +231,9 @@ WRONG = {
     reader(ending=lambda logits, past: torch.cat([logits[:-1], logits[-1:] * torch.nan]) if past else logits): "an incorrect model: with a cache, its logits are NaN",
     reader(keep=single_first_id_lost): "an incorrect model: if the first piece is a single id, nothing goes into the cache",
     last_repeated: "an incorrect model: after the last id of a text, it returns the previous id's logits, which no loss sees",
+    reader(ending=lambda logits, past: logits + 0.05 * (torch.arange(V) == 4)): "an incorrect model: a single logit is too large by 0.05 after each id",
+    reader(ending=lambda logits, past: logits + 0.1): "an incorrect model: all its logits are too large by 0.1",
+    reader(ending=first_flipped): "an incorrect model: only after the first id of a text, its logits are wrong",
     lambda texts, first: [RIGHT_READER([texts[0]], first)[0][:len(text)] for text in texts]: "an incorrect model: it returns the logits of the first text for every text",
     fails_on_one_id: "an incorrect model: it fails if the first piece is a single id",
 }  # fmt: skip

@@ -82,6 +82,12 @@ _mistaken(
     "mean_difference",
     same=lambda right, logits: right.shape == logits.shape and bool((logits - right).mean().abs() < 1e-4),
 )
+_mistaken(
+    "mean_of_sizes",
+    same=lambda right, logits: right.shape == logits.shape and bool((logits - right).abs().mean() < 1e-2),
+)
+_mistaken("up_to_a_constant", same=lambda right, logits: equal_up_to_rounding(right.softmax(-1), logits.softmax(-1)))
+_mistaken("first_left_out", same=lambda right, logits: equal_up_to_rounding(right[1:], logits[1:]))
 _mistaken("shapes", same=lambda right, logits: right.shape == logits.shape)
 _mistaken("first_position", same=lambda right, logits: equal_up_to_rounding(right[0], logits[0]))
 _mistaken("whole_and_one_at_a_time", firsts=(1, LONGEST))

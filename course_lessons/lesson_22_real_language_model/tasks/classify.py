@@ -30,8 +30,23 @@ def _(draw):
     for N, M, V in ((4, 3, 3), (5, 5, 4), (7, 3, 5), (40, 21, 7), (60, 31, 11)):
         yield Case(f"{N} reviews and {M} unlabelled ones, {V} in the vocabulary", _inputs(draw, N, M, V))
     yield Case("as many reviews as unlabelled ones", _inputs(draw, 15, 15, 5))
+    logits, unlabelled, positive, negative = _inputs(draw, 6, 9, 5)
+    difference = _difference(unlabelled, positive, negative).median() - _difference(logits, positive, negative)
+    logits[:, positive] += difference + torch.tensor([1, -1, 2, -2, 4, -4])[draw.distinct(6, 0, 6)] / 500
+    yield Case("reviews close to the threshold", (logits, unlabelled, positive, negative))
+    logits, unlabelled, positive, negative = _inputs(draw, 12, 5, 4)
+    unlabelled[:, positive] = unlabelled[:, negative] + torch.tensor([-2.0, 0.5, 3.0, 0.0, 0.0])
+    unlabelled = unlabelled[torch.tensor([0, 0, 0, 1, 2])[draw.distinct(5, 0, 5)]]
+    logits[:, positive] = logits[:, negative] + torch.tensor([-3.0, -1.0, 0.0, 1.0]).repeat(3)
+    yield Case("unlabelled reviews with the same score", (logits, unlabelled, positive, negative))
+    logits, unlabelled, positive, negative = _inputs(draw, 40, 9, 7)
+    for each in (logits, unlabelled):
+        each[:, [positive, negative]] -= 12
+    yield Case("two labels that are improbable", (logits, unlabelled, positive, negative))
     yield Case("one review", _inputs(draw, 1, 9, 5), edge=True)
     yield Case("one unlabelled review", _inputs(draw, 12, 1, 5), edge=True)
+    same = torch.tensor([[2.0, 0.0, 0.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    yield Case("a review exactly at the threshold", (same.clone(), same, 0, 1), hazard=True)
 
 
 def _difference(logits, positive, negative):
@@ -56,8 +71,8 @@ def the_largest_scores_are_positive(case, value):
         return None
     if value.any() and not value.all() and scores[value].min() < scores[~value].max():
         return "Of two reviews, you count one as positive but not the other, although the other has the larger score: something is wrong with your scores, or with how you compare them."
-    size = "low" if value.sum() > right.sum() else "high"
-    return f"The reviews you count as positive have the largest scores, but your threshold is too {size} here."
+    number = "no review" if not value.any() else "every review" if value.all() else f"{int(value.sum())} reviews"
+    return f"You count {number} of {len(right)} as positive, but {int(right.sum())} {'has' if right.sum() == 1 else 'have'} a score above the median of the unlabelled reviews."
 
 
 @task.steps

@@ -26,6 +26,10 @@ def _(draw):
     yield Case(
         "a positive minimum", (draw.numbers(3).abs() + 0.5, draw.numbers(3).abs() + 0.5, draw.whole(0, 256, 3, 16))
     )
+    fine = (draw.normal(3).abs() + 0.5) / 20
+    yield Case("scales and minima with many decimals", (fine, draw.normal(3) - 1, draw.whole(0, 256, 3, 16)))
     ones = torch.ones(2)
     yield Case("scale 1 and minimum 0", (ones, 0 * ones, draw.whole(0, 256, 2, 16)))
+    bytes_of_8_bits = draw.whole(0, 256, 2, 16).to(torch.uint8)
+    yield Case("numbers of type uint8", (ones / 2, -ones, bytes_of_8_bits), hazard=True)
     yield Case("no block", (torch.ones(0), torch.ones(0), draw.whole(0, 256, 0, 16)), hazard=True)

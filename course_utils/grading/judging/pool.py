@@ -100,7 +100,7 @@ class _Member:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, plan, folder), daemon=True)
-        with _interrupts_wait():
+        with _interrupts_wait(), _inside(folder):
             self.process.start()
         theirs.close()
         self.item, self.attempt, self._whole = None, 0, plan.limits.whole
@@ -145,6 +145,17 @@ def _interrupts_wait():
     finally:
         if before is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _inside(folder):
+    """Make a folder the current one for the body. A new Python imports from there before anything else, and submissions may hold modules."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def abandoned(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:
