@@ -1411,7 +1411,7 @@ def _(numbers):
     return min(whole + control) > 0.8 and max(failed[0] + failed[1]) < 0.2
 
 
-@claim("21", 'Two heads of the second layer give the "o" nearly all their weight.')
+@claim("21", 'In our GPT, two heads of the second layer give the "o" nearly all their weight.')
 def _(numbers):
     found = re.findall(r"Row 1\.(\d): the largest is ([\d.]+), at o\.", numbers.shown)
     return len(found) == 2 and min(float(weight) for _, weight in found) > 0.9
@@ -1424,7 +1424,7 @@ def copying(numbers):
     return numbers("\nhead  "), weight, capital, moved, bits, off
 
 
-@claim("21", "Each GPT has a copying head: without it, the letter costs at least a bit more.")
+@claim("21", "Each of the five GPTs has a copying head: without it, the letter costs at least a bit more.")
 def _(numbers):
     _, weight, _, _, bits, off = copying(numbers)
     return min(weight) > 0.6 and all(more > few + 1 for few, more in zip(bits, off, strict=True))

@@ -230,7 +230,7 @@ def test_a_file_that_is_not_gguf_is_refused_with_a_sentence(tmp_path):
 
 def test_the_page_says_that_a_prompt_is_empty():
     page = program("measuring").page("22_real_language_model", tokenizer=SimpleNamespace(encode=_no_tokens))
-    with pytest.raises(ValueError, match="the prompt is empty"):
+    with pytest.raises(AssertionError, match="the prompt is empty"):
         page.write("", cached=False)
 
 

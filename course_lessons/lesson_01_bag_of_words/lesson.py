@@ -410,13 +410,8 @@ def loss_on(model, batch):
 @torch.no_grad()
 def evaluate(model, batches):
     model.eval()  # switches dropout off, if the model has any
-    total = 0.0
-    count = 0
-    for batch in batches:
-        reviews = len(batch[0])  # the last batch has fewer
-        total = total + reviews * loss_on(model, batch).item()
-        count = count + reviews
-    return total / count
+    sums = [len(batch[0]) * loss_on(model, batch).item() for batch in batches]
+    return sum(sums) / sum(len(batch[0]) for batch in batches)  # of the reviews
 
 
 # %%
@@ -533,7 +528,7 @@ print(f"share of all errors that are in reviews with a negation: {of_negated:.2f
 print(f"share of these reviews in the test set: {negation.float().mean():.2f}")
 
 # %% [markdown]
-# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But about a quarter of all errors are in reviews with a negation, hardly more than those reviews' share of the test set, so most errors have other causes. Does a negation that helps on one kind of review have to hurt on the other? To find out, we need a task whose rule we know.
+# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But about a quarter of all errors are in reviews with a negation, hardly more than those reviews' share of the test set. Most errors have other causes. Does a negation that helps on one kind of review have to hurt on the other? To find out, we need a task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #

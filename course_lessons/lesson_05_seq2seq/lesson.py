@@ -552,15 +552,13 @@ class DeepSeq2Seq(nn.Module):
 @torch.no_grad()
 def evaluate(model, batches, shift=0):  # shift=1: each gets another caption's vector
     model.eval()  # switches dropout off
-    total = 0.0
-    count = 0
+    sums = []  # of the losses of a batch's words
     for source, given, wanted in batches:
         source = source.roll(shift, dims=0)  # B S
         logits = model(source.to(device), given.to(device))  # B T V
-        words = (wanted != PAD).sum().item()
-        total = total + words * loss_of(logits, wanted.to(device)).item()
-        count = count + words
-    return total / count  # a mean over words, because batches differ in size
+        sums.append((wanted != PAD).sum() * loss_of(logits, wanted.to(device)).cpu())
+    words = sum((wanted != PAD).sum() for _, _, wanted in batches)
+    return (sum(sums) / words).item()
 
 
 # %%

@@ -563,17 +563,15 @@ def read_flickr8k(path):
     captions = []
     with open(path, encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, start=1):
-            if line.strip() in ("", "image,caption"):  # a heading, in one of the forms
-                continue
             # a line is NAME.jpg#0, a tab and a caption, or NAME.jpg,caption
-            parts = re.fullmatch(r"([^\t,#]+)(?:#\d)?[\t,](.*\S.*)", line.strip("\n"))
-            if parts is None:
-                raise ValueError(f"{path}, line {number}: no name and caption: {line}")
-            name, caption = parts.groups()
-            captions.append({"image_id": name, "caption": caption})
+            parts = re.fullmatch(r"([^\t,#]+)(?:#\d)?[\t,](.*\S.*)\n?", line)
+            assert parts or not line.strip(), f"{path}, line {number}: no caption"
+            if parts and parts[1] != "image":  # that would be a heading
+                captions.append({"image_id": parts[1], "caption": parts[2]})
     return captions
 
 
+# %%
 coco = json.loads((FOLDER / "captions.json").read_text(encoding="utf-8"))
 images = {photo["id"]: read(FOLDER / photo["file_name"]) for photo in coco["images"]}
 by_id = {number: annotate(image)[0] for number, image in images.items()}  # L E each
@@ -584,7 +582,6 @@ photos = CaptionDataset(coco["annotations"], by_id)
 # one batch of eight; for Flickr8k, as in lesson 05
 batches = list(DataLoader(photos, batch_size=8, collate_fn=collate))
 
-# %%
 torch.manual_seed(0)
 photo_model = Captioner(V=len(vocabulary), E=1280)
 optimizer = torch.optim.Adam(photo_model.parameters(), lr=3e-3)

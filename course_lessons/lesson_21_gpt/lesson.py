@@ -656,19 +656,14 @@ table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 # %% [markdown]
 # Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct; guessing among the text's other eleven words would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the head of the second layer is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
-# Do our GPTs copy in this way? The figure shows where each head of our GPT looks from the second "V" of the tale above, with a frame around the first "o", where an induction head would look. Which heads look there?
+# Do our GPTs copy in this way? The figure shows where each head of our GPT looks from the second "V" of the tale above, with a frame around the first "o", where an induction head would look. The table shows stored results of the five GPTs trained for 2,100 steps: for each, the head that looks most at such letters. We change the capital at the first mention, leave out "there" at the beginning, which moves everything, or switch the head off. What do the heads look for?
 
 # %%
 figures.draw_looks_from_second_capital(model, test.ids[3])
-
-# %% [markdown]
-# Two heads of the second layer give the "o" nearly all their weight. Is this because it follows a "V"? The table shows stored results of the five GPTs trained for 2,100 steps: for each, the head that looks most at such letters. We change the capital at the first mention, leave out "there" at the beginning, which moves everything, or switch the head off.
-
-# %% tags=["nbval-check-output"]
 figures.copying_heads()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# Each GPT has a copying head: without it, the letter costs at least a bit more. But a different capital makes no difference, so these are not induction heads. In three GPTs, the head is in the first layer, where a key contains only a letter and its position. When everything moves, all five heads look less at the letter, and it costs more: they find it partly by its position, which works because all tales begin alike ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
+# In our GPT, two heads of the second layer give the "o" nearly all their weight. Each of the five GPTs has a copying head: without it, the letter costs at least a bit more. But a different capital makes no difference, so these are not induction heads. In three GPTs, the head is in the first layer, where a key contains only a letter and its position. When everything moves, all five heads look less at the letter, and it costs more: they find it partly by its position, which works because all tales begin alike ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #

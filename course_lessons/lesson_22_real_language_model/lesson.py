@@ -451,8 +451,7 @@ def nucleus_token(logits):  # V
 @torch.no_grad()
 def write(prompt, choose=best_token, steps=60, cached=True):
     ids = tokenizer.encode(prompt).ids
-    if not ids:
-        raise ValueError("the prompt is empty, but the model needs a token to begin")
+    assert ids, "the prompt is empty, but the model needs a token to begin"
     caches = None
     if cached:
         caches = [{} for _ in mine.layers]
