@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 COURSE := $(VENV)/bin/python -m course_utils
 PIP := $(VENV)/bin/python -m pip
-INSTALL := $(PIP) install --quiet --disable-pip-version-check -c constraints.txt -e
+INSTALL := $(PIP) install --disable-pip-version-check -c constraints.txt -e
 WANTED := pyproject.toml constraints.txt
 PLACE := $(VENV)/.place
 
@@ -53,7 +53,10 @@ $(VENV)/.site: $(WANTED)
 	@$(set_up) '.[lab,site]' && touch $(VENV)/.lab $@
 
 set_up = $(say) && $(alone) && $(make_venv) && $(INSTALL)
-say = echo "Installing what constraints.txt names: minutes the first time, seconds afterwards."
+say = echo "Installing what constraints.txt names: minutes the first time, seconds afterwards." && $(smaller)
+CPU := PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+smaller = if [ "$$(uname)" = Linux ] && [ -z "$$PIP_EXTRA_INDEX_URL" ] && ! command -v nvidia-smi >/dev/null; then echo \
+	"No NVIDIA GPU was found. A build of PyTorch without the 4 GB for GPUs is enough: press Ctrl-C and run $(CPU) make $(MAKECMDGOALS)"; fi
 
 # An environment that works is kept; a missing or half-made one is made anew.
 make_venv = { $(PIP) --version >/dev/null 2>&1 || { $(check_python) && $(PYTHON) -m venv --clear $(VENV); }; } \

@@ -1,6 +1,7 @@
 """Photographs that the captioner has not seen: lesson 15's captioner and its code, trained on Flickr8k.
 
     python benchmarks/flickr8k.py [--folder flickr8k] [--seeds 0 1]
+    python benchmarks/flickr8k.py --control
 
 The folder holds the photographs of Flickr8k (Hodosh et al. 2013) in `images`, and its four lists `Flickr8k.token.txt`,
 `Flickr_8k.trainImages.txt`, `Flickr_8k.devImages.txt` and `Flickr_8k.testImages.txt`. The first run computes all annotations, half a gigabyte.
@@ -11,15 +12,18 @@ the test part: greedy, and with beam 5 (the mean log probability of a caption's 
 of those that are not in FUNCTION_WORDS, the one with the largest weight on any cell. How probable is it, and is it still the most
 probable one, with a square of 96 × 96 pixels covered around this cell, around the cell with its smallest weight, or at random? With
 attention and the first seed, the weights are stored for the course, and the captions of the first six test photographs in
-flickr8k_captions.csv: by beam search, and the first one by a person.
+flickr8k_captions.csv: by beam search, and the first one by a person. The control, with the stored captioner and the course's own
+photographs: is a word lost as often if the largest weight of another word of its caption is covered?
 """
 
 import copy
 import csv
 import json
 import math
+import sys
 from collections import Counter, defaultdict
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from statistics import fmean
 
@@ -34,10 +38,10 @@ from torch.utils.data import DataLoader
 
 from course_utils.base.files import write
 from course_utils.data import measured
-from course_utils.data.photographs import FOLDER, preprocess
+from course_utils.data.photographs import FOLDER, PHOTOGRAPHS, pixels_of, preprocess
 from course_utils.data.subwords import BOS, EOS, PAD, UNK
 from course_utils.models.captions import Captioner
-from course_utils.models.photographs import WIDTH, load_network, packed
+from course_utils.models.photographs import WIDTH, load_captioner, load_network, packed
 
 COLUMNS = (
     "setup width hidden epochs seed parameters epoch loss greedy1 greedy2 greedy3 greedy4 beam1 beam2 beam3 beam4 cpu_seconds "
@@ -169,10 +173,15 @@ class Writer:
         return " ".join(self.vocabulary[number] for number in numbers)
 
 
+def square(cell):
+    """Return the top row and the left column of the 3 × 3 cells around a cell, or as near to it as they fit."""
+    return tuple(min(max(each, 1), 5) - 1 for each in divmod(int(cell), 7))
+
+
 def covered(pixels, cell):
     """Cover 96 × 96 pixels with the mean colour, around a cell or as near to it as the whole square fits."""
     changed = pixels.clone()
-    top, left = (32 * min(max(each, 1), 5) - 32 for each in divmod(cell, 7))
+    top, left = (32 * each for each in square(cell))
     changed[:, :, top : top + 96, left : left + 96] = pixels.mean((2, 3), keepdim=True)
     return changed
 
@@ -192,6 +201,31 @@ def effect_of_covers(writer, data, written, seed):
         rows.append([*(probability for probability, _ in found), *(kept for _, kept in found[1:])])
     print(f"{len(rows)} words", flush=True)
     return torch.tensor(rows).mean(0).tolist()
+
+
+def control():
+    """Return means over pairs of words of a caption of the course's photographs: is the first kept, with its own largest weight covered and with that of the second?
+
+    Function words and pairs with the same square do not count. Also returned: the number of pairs, how many of all share their largest
+    weight, how many there are, and the mean weight in a word's square.
+    """
+    parameters, vocabulary = load_captioner()
+    model = Captioner(len(vocabulary), WIDTH, 64, 128)
+    model.load_state_dict(parameters)
+    writer, kept, inside, same = Writer(model.eval(), vocabulary, mean=False), [], [], []
+    for pixels in map(pixels_of, PHOTOGRAPHS):
+        (words, weights), *_ = writer.greedy([F.layer_norm(annotated(pixels), (WIDTH,))[0]])
+        places = [i for i, word in enumerate(words) if vocabulary[word] not in FUNCTION_WORDS]
+        cells = {i: weights[i].argmax().item() for i in places}
+        hidden = {i: F.layer_norm(annotated(covered(pixels, cells[i])), (WIDTH,))[0] for i in places}
+        for i in places:
+            top, left = square(cells[i])
+            inside.append(weights[i].view(7, 7)[top : top + 3, left : left + 3].sum().item())
+        for i, j in permutations(places, 2):
+            same.append(cells[i] == cells[j])
+            if square(cells[i]) != square(cells[j]):
+                kept.append([writer.probability(hidden[of], words, i)[1] for of in (i, j)])
+    return [*torch.tensor(kept).float().mean(0).tolist(), len(kept), sum(same), len(same), fmean(inside)]
 
 
 def store_captions(writer, data):
@@ -265,7 +299,9 @@ def measure(setup, width, hidden, epochs, seed):
 
 
 if __name__ == "__main__":
-    options = read_options(__doc__, [0, 1], folder={"type": Path, "default": Path("flickr8k")})
+    options = read_options(__doc__, [0, 1], folder={"type": Path, "default": Path("flickr8k")}, control=False)
+    if options.control:
+        sys.exit(print(*control()))
     folder = options.folder
     fill("flickr8k", COLUMNS, jobs([("attention", *SETTINGS), ("mean", *SETTINGS)], options.seeds), measure)
     print(machine())

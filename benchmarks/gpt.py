@@ -2,17 +2,20 @@
 
     python benchmarks/gpt.py [--seeds 5]
 
-Fills four tables; lesson 21 shows all but the first:
+Fills five tables; lesson 21 shows longer.csv, copying_heads.csv and induction.csv:
 
 gpt.csv         models of two layers on the tales of `course_utils/data/tales.py`, 700 steps of 16 rows; with a seed, all setups see the same batches
 longer.csv      the first of them after 2,100 steps: also the bits for letters that can be copied
 retold.csv      the same models on tales that are changed: the bits for the second and third letter of a name at its second mention
+copying_heads.csv  the same models: the head with the largest mean weight, from the capital of a name's second mention, on the letter after
+                the capital of the first, its weight and the bits for that letter, in tales as they are and changed, and with a head switched off
 induction.csv   the lesson's model of attention alone, in one layer and in two: the share of words that are right, the weight on the word before in
                 layer 1, the last layer's weight on the word to copy (prefix matching), and the share of words that raise their own logit most when
                 they are attended to there (copying), both after Olsson et al. 2022, appendix
 """
 
 import re
+from contextlib import contextmanager
 from functools import cache
 
 import torch
@@ -99,6 +102,53 @@ def measure_retold(seed):
     return rows
 
 
+def measure_copying_heads(seed):
+    """Return the rows of one longer training: what is changed, the copying head, its weight on the letter to copy, and the bits for this letter."""
+    lesson, (trained, _), ids = page("21_gpt"), train_longer(seed), tales(400, 2).ids
+    model = lesson.GPT(len(CHARACTERS))  # computes the same, and keeps its weights
+    model.load_state_dict(trained.state_dict())
+    copied = letters_to_copy(ids)
+    rows, again = (copied & (copied.cumsum(1) == 1)).nonzero().T  # where the capital of a row's first name comes again
+    texts, again = [decode(ids[row].tolist()) for row in rows], again.tolist()
+    first = [text.rindex("called ", 0, place) + len("called ") for text, place in zip(texts, again, strict=True)]
+
+    @torch.no_grad()
+    def look(texts, moved=0, without=None):
+        """Return the mean weight of each head, from the capital of the second mention on the letter after that of the first, and the bits."""
+        each, query, key = range(len(texts)), [at - moved for at in again], [at - moved + 1 for at in first]
+        with switched_off(model, without):
+            needed = lesson.bits_of_each(model, torch.stack([encode(text) for text in texts]))
+        weights = [layer.attention.f.weights[each, :, query, key].mean(0) for layer in model.layers]
+        return torch.stack(weights), needed[each, query].mean().item()  # N H
+
+    weights, needed = look(texts)
+    heads = [divmod(i, weights.shape[1]) for i in weights.flatten().argsort(descending=True).tolist()]
+    capitals = [text[:at] + _another(text[at]) + text[at + 1 :] for text, at in zip(texts, first, strict=True)]
+    found = {
+        "nothing": (weights, needed),
+        "another capital before it": look(capitals),
+        'without "there"': look([RETOLD['without "there"'](text, 1) for text in texts], len("there")),
+        "switched off": (weights, look(texts, without=heads[0])[1]),
+        "another head switched off": (weights, max(look(texts, without=head)[1] for head in heads[1:])),
+    }
+    name = "{}.{}".format(*heads[0])
+    return [(change, name, weights[heads[0]].item(), needed) for change, (weights, needed) in found.items()]
+
+
+@contextmanager
+def switched_off(model, head):
+    """Set to 0 what multiplies the context of a head, a pair (layer, head), for as long as the block runs; None changes nothing."""
+    if head is None:
+        yield
+        return
+    attention = model.layers[head[0]].attention.f
+    W_O, d = attention.W_O.weight, attention.W_O.weight.shape[1] // attention.H
+    saved = W_O.clone()
+    W_O[:, d * head[1] : d * head[1] + d] = 0
+    yield
+    W_O.copy_(saved)
+
+
 def measure_induction(layers, seed):
     """Train one model of attention alone; return its row."""
     lesson = page("21_gpt")
@@ -124,5 +174,6 @@ if __name__ == "__main__":
     fill("gpt", "setup seed parameters bits cpu_seconds", jobs(SETUPS, seeds), measure)
     fill("longer", "seed bits to_copy cpu_seconds", jobs([()], seeds), measure_longer)
     fill("retold", "seed change to_copy", jobs([()], seeds), measure_retold)
+    fill("copying_heads", "seed change head weight bits", jobs([()], seeds), measure_copying_heads)
     columns = "layers seed right before match copying cpu_seconds"
     fill("induction", columns, jobs([(2,), (1,)], seeds), measure_induction)

@@ -18,7 +18,7 @@ from course_utils.data.small_world import small_world
 from course_utils.models.seq2seq import fit, make_batch
 
 SOURCE, WRITTEN = "boy followed girls", "flima droli pamor"
-KEPT, SHOWN = 3, 1  # entries of each vector; the step whose sum the picture shows
+KEPT = 3  # entries of each vector
 
 
 def trained():
@@ -46,11 +46,12 @@ def looks(model, vocabulary):
 
 
 def entries(found):
-    """Return the KEPT entries that tell the words apart best, first one whose sum at step SHOWN comes out exactly when rounded."""
-    words = len(SOURCE.split())
-    weights, values = found["weights"][SHOWN, :words], found["annotations"][:words]
-    total = (weights.double() * 100).round() @ (values.double() * 100).round() / 1e4  # H: of the picture's numbers
-    exact = (total * 100).round() == (found["contexts"][SHOWN].double() * 100).round()  # H
+    """Return the KEPT entries that tell the words apart best, first one whose sum comes out exactly at each step when rounded."""
+    words, values = len(SOURCE.split()), found["annotations"]
+    total = (
+        (found["weights"].double() * 100).round() @ (values.double() * 100).round() / 1e4
+    )  # T H: of the picture's numbers
+    exact = ((total * 100).round() == (found["contexts"].double() * 100).round()).all(0)  # H
     apart = torch.stack([(values[i] - values[j]).abs() for i, j in combinations(range(words), 2)]).amin(0)  # H
     best = apart.argsort(descending=True).tolist()
     first = next(entry for entry in best if exact[entry])
@@ -59,11 +60,10 @@ def entries(found):
 
 def main():
     found = looks(*trained())
-    kept, words = entries(found), len(SOURCE.split())
+    kept = entries(found)
     seen = {name: rows[:, kept] for name, rows in found.items() if name != "weights"} | {"weights": found["weights"]}
-    seen["annotations"] = seen["annotations"][:words]
     numbers = {name: [[round(x, 4) for x in row] for row in rows.tolist()] for name, rows in seen.items()}
-    everything = {"source": SOURCE.split(), "written": WRITTEN.split(), "entries": kept} | numbers
+    everything = {"source": [*SOURCE.split(), "end"], "written": WRITTEN.split(), "entries": kept} | numbers
     figures.THREE_LOOKS.write_text(json.dumps(everything) + "\n", encoding="utf-8")
 
 

@@ -1,10 +1,10 @@
-"""Makes the README's pictures: a check finds the mistake in an answer, and the first web page shows attention at work.
+"""Makes the README's pictures: attention translates a sentence, and a check finds the mistake in an answer.
 
     python docs/pictures.py
 
-Writes docs/check.webp and, for readers who want nothing to move, docs/check.png; the same for the dark as check-dark. They show two cells
-of a notebook as they look in JupyterLab, without the window around them. docs/page.png and docs/page-dark.png show the figure of the first
-web page. Needs the extras lab, site and test, and Chromium.
+Writes docs/attention.svg, docs/check.webp and, for readers who want nothing to move, docs/check.png; the same for the dark as attention-dark
+and check-dark. The check is two cells of a notebook as they look in JupyterLab, without the window around them. Needs the extras lab and test,
+and Chromium.
 """
 
 import io
@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 from course_utils.base.environment import find_chromium
 from course_utils.base.paths import file_of
-from course_utils.site.build import build_site
+from course_utils.site.readme_picture import crossing
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -88,18 +88,16 @@ def save(frames, name):
     first.save(ROOT / "docs" / f"{name}.webp", lossless=True, method=6, **moving)
 
 
-def picture_of_the_site(browser, folder):
-    """Write pictures of the first page's figure, while its word "noir" is chosen."""
-    build_site(ROOT, folder, ["00"], say=lambda line: None)
-    for name, scheme in (("page", "light"), ("page-dark", "dark")):
-        page = browser.new_page(viewport=SIZE, color_scheme=scheme, device_scale_factor=SHARP, reduced_motion="reduce")
-        page.goto((folder / "index.html").as_uri())
-        shown = page.locator(".course-looking").screenshot()
-        Image.open(io.BytesIO(shown)).convert("RGB").quantize(64).save(ROOT / "docs" / f"{name}.png", optimize=True)
-        page.close()
+def picture_of_attention():
+    """Write the moving picture of a translation. In the dark, light and dark change places, and hues stay."""
+    light = crossing().svg
+    (ROOT / "docs" / "attention.svg").write_text(light, encoding="utf-8")
+    dark = light.replace("<style>", "<style>svg { filter: invert(.93) hue-rotate(180deg) } ", 1)
+    (ROOT / "docs" / "attention-dark.svg").write_text(dark, encoding="utf-8")
 
 
 def main():
+    picture_of_attention()
     with sync_playwright() as player:
         browser = player.chromium.launch(executable_path=find_chromium(), args=FLAGS)
         for name, theme in (("check", "JupyterLab Light"), ("check-dark", "JupyterLab Dark")):
@@ -111,8 +109,6 @@ def main():
                 page.set_default_timeout(PATIENCE)
                 save(film(page, lab), name)
                 page.close()
-        with tempfile.TemporaryDirectory() as folder:
-            picture_of_the_site(browser, Path(folder))
         browser.close()
 
 

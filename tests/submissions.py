@@ -6,8 +6,8 @@ import json
 import pytest
 
 from course_utils.checks.running.contract import pack, without_labels
-from course_utils.grading.judging.candidates import Candidates, isolated_rerun
-from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
+from course_utils.grading.judging.candidates import Candidates, one_by_one
+from course_utils.grading.judging.notebook_run import AnswerRequest
 from course_utils.grading.sandbox import policy
 
 needs_sandbox = pytest.mark.skipif(
@@ -40,7 +40,9 @@ def grades(out):
 
 def wanted(task, cases, ask=None, offers=()):
     """Return what is wanted of the sandbox for one task; `ask` answers for the candidates in place of the usual one."""
-    rerun = IsolatedRerun() if ask else isolated_rerun(task, cases)
+    alone = () if ask else one_by_one(task, cases)
     ask = ask or (Candidates(task, cases) if task.candidates else None)
     asked = pack(list(map(without_labels, cases)))
-    return AnswerRequest(task.id, task.answer_name, task.answer_kinds, asked, ask, (*task.offers, *offers), rerun=rerun)
+    return AnswerRequest(
+        task.id, task.answer_name, task.answer_kinds, asked, ask, (*task.offers, *offers), one_by_one=alone
+    )

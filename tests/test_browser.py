@@ -45,6 +45,7 @@ import ipywidgets, torch
 import matplotlib.pyplot as plt
 from course_utils.figures import diagrams, plots
 from course_utils.figures.widgets import explore
+print("one word after another " * 20)
 plots.weights(torch.eye(3))
 plt.show()
 plots.colours(torch.eye(3), ["red", "green", "blue"])
@@ -228,7 +229,9 @@ def test_pictures_darken_in_dark_mode_but_keep_mixed_colours(page, lab):
     turn_dark(page)
     assert all(max(ground(picture)) <= 60 for picture in (weights, colours, diagram, moving))
     red, green, blue = (ground(colours, across) for across in (1 / 6, 1 / 2, 5 / 6))
-    assert red[0] >= 200 and green[1] >= 200 and blue[2] >= 200 and red[1] <= 60
+    assert red[0] >= 250 and green[1] >= 250 and blue[2] >= 250 and red[1] <= 5  # as bright as in the light
+    printed = page.locator(".jp-OutputArea-output pre", has_text="one word after another").first
+    assert printed.evaluate("pre => getComputedStyle(pre).wordBreak") == "normal"
     page.keyboard.press("Escape")
     page.locator(".noUi-handle").focus()
     page.keyboard.press("ArrowRight")

@@ -1,7 +1,6 @@
 """Tests over candidates: what is told of each candidate, and what a rarer one costs."""
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from submissions import needs_sandbox, wanted
 from course_utils.checks.catalogue import tasks_of
 from course_utils.checks.judge import judge
 from course_utils.checks.judge_answer import expected_on, judge_answer
-from course_utils.checks.running.contract import Candidate, without_labels
-from course_utils.grading.judging.candidates import isolated_rerun
+from course_utils.checks.running.contract import Candidate, unpack, without_labels
+from course_utils.grading.judging.candidates import one_by_one
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
 TASKS = {
@@ -137,7 +136,10 @@ def gives(candidate, given):
         except Exception as error:
             came.append(type(error).__name__)
             raise
-    a_good_test(*[listening if one is None else one for one in given])
+    try:
+        a_good_test(*[listening if one is None else one for one in given])
+    except Exception:
+        came.append("stopped")
     return repr(came)
 def {name}(*given):
     run = next(f.frame for f in inspect.stack() if "cases" in f.frame.f_locals)
@@ -150,48 +152,22 @@ def {name}(*given):
     return (mine == Counter(groups.values()).most_common()[{rank}][0]) == {verdict}
 """
 
-# The same tells processes that come later which group that is, and is honest about nothing: by the time at which the process ends that has asked
-# all, or by the cell below the answer that it ends in, and that is left out from then on.
-TELLS = """
-import hashlib, sys, time
-asks_all, ran, right_group = {name}, set(), [None]
-def code(text, n=64):
-    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % n
-def frame_with(word):
-    frame = sys._getframe()
-    while word not in frame.f_locals:
-        frame = frame.f_back
-    return frame.f_locals
-def mine(given):
-    return gives(next(filter(callable, given)), [None if callable(one) else one for one in given])
+# A test that tests half, and takes the largest group for the right one among the candidates that pass, where it can ask more than one.
+HALF = """
+half = {name}
+exec({half!r}.replace("def {name}", "def half"))
+asks_all = {name}
+def {name}(candidate):
+    run = next(f.frame for f in inspect.stack() if "cases" in f.frame.f_locals)
+    if not half(candidate) or len(run.f_locals["cases"]) == 1:
+        return half(candidate)
+    asked[:] = [key for key in all_keys if half(run.f_locals["candidates"](key))]
+    return asks_all(candidate)
 """
-BY_TIME = """
-SLOTS, SECONDS = 16, 0.4
-started = int(time.monotonic() % (SLOTS * SECONDS) / SECONDS)
-def end_in(slot):
-    while int((now := time.monotonic() % (SLOTS * SECONDS)) / SECONDS) != slot or now % SECONDS > 0.2:
-        time.sleep(0.01)
-def {name}(*given):
-    run = frame_with("cases")
-    if len(run["cases"]) == 1:
-        end_in(started)
-        return (code(mine(given), SLOTS) == started) == {verdict}
-    said = asks_all(*given)
-    if frame_with("case")["case"] is run["cases"][-1]:
-        end_in(code(Counter(groups.values()).most_common()[{rank}][0], SLOTS))
-    return said
-"""
-BY_A_CELL = """
-from course_utils.learner.notebook import check
-def {name}(*given):
-    if len(frame_with("cases")["cases"]) == 1:
-        return (code(mine(given)) not in ran) == {verdict}
-    said = asks_all(*given)
-    right_group[0] = code(Counter(groups.values()).most_common()[{rank}][0])
-    return said
-check("{task}", {name})
-"""
-ENDS_IN = "if right_group[0] == {n}:\n    __import__('os')._exit(0)\nran.add({n})"
+HALVES = {  # tests that leave out masks, and seeds at which such a test got the four pairs right that it once had to judge alone
+    "03.catch_wrong_attention": ("for allowed in (None, mask):", "for allowed in (None,):", [2, 6]),
+    "10.catch_wrong_heads": (" and agrees(query, *given, heads, mask)", "", [0]),
+}
 
 
 def earns(sandbox, task, cells, seed=0):
@@ -234,32 +210,22 @@ def test_a_test_that_sides_with_the_majority_earns_nothing(sandbox, task, rank):
     of_a_right_one = next(verdict[key] for key in keys if task.candidate(key) is task.candidates[0])
     attack = AT_ONCE.format(name=task.answer_name, keys=keys, rank=rank, verdict=of_a_right_one)
     report = earns(sandbox, task, [*(cell for cell in cells_of("solutions", task) if "check(" not in cell), attack])
-    assert report.state == "failed", str(report)
+    assert report.state in ("failed", "error"), str(report)  # an error if asking all of them takes too long
 
 
 @needs_sandbox
-@pytest.mark.parametrize("tells", [BY_TIME, BY_A_CELL], ids=["by time", "by a cell"])
-def test_processes_cannot_tell_that_some_candidates_run_alone(sandbox, tells):
-    task = TASKS["03.catch_wrong_attention"]
-    expected = expected_on(task, 0)
-    keys = [leaf.key for case in expected.cases for leaf in case.args if isinstance(leaf, Candidate)]
-    filled = {"name": task.answer_name, "keys": keys, "rank": 0, "verdict": True, "task": task.id}
+@pytest.mark.parametrize(("task_id", "seed"), [(task_id, seed) for task_id in HALVES for seed in HALVES[task_id][2]])
+def test_a_half_test_filled_up_with_the_majority_earns_nothing(sandbox, task_id, seed):
+    task, (whole, less, _) = TASKS[task_id], HALVES[task_id]
     cells = [cell for cell in cells_of("solutions", task) if "check(" not in cell]
-    cells.append("".join(part.format(**filled) for part in (AT_ONCE, TELLS, tells)))
-    asked, checked = wanted(task, expected.cases), len(cells) - 1
-    if tells is BY_A_CELL:  # the text shows the first check alone
-        cells += [*(ENDS_IN.format(n=n) for n in range(64)), f"also = check\nalso('{task.id}', {task.answer_name})"]
-        asked = asked._replace(checked=checked, places=(checked, len(cells) - 1))
-    # By chance, once in about 16 times, a process begins in the slot that earns the point. A try that earned it also ended in that slot,
-    # so the next one waits a third of the round: what begins right after it would begin in the same slot.
-    for attempt in range(3 if tells is BY_TIME else 1):
-        time.sleep(2.1 if attempt else 0)
-        answer = list(sandbox.run_notebook(cells, [asked]))[-1]
-        report = judge(task, expected.cases, answer.outcomes, expected, explaining=False)
-        if report.state == "failed":
-            break
+    (answer,) = (cell for cell in cells if f"def {task.answer_name}(" in cell)
+    assert whole in answer
+    keys = [leaf.key for case in task.make_cases(seed) for leaf in case.args if isinstance(leaf, Candidate)]
+    filled = {"name": task.answer_name, "keys": "asked", "rank": 0, "verdict": True}
+    attack = f"all_keys = {keys}\nasked = []\n{AT_ONCE.format(**filled)}"
+    attack += HALF.format(half=answer.replace(whole, less), **filled)
+    report = earns(sandbox, task, [*cells, attack], seed)
     assert report.state == "failed", str(report)
-    assert f"{task.answer_name} judges a candidate differently when it has met no other" in sandbox.odd
 
 
 @needs_sandbox
@@ -268,26 +234,36 @@ def test_a_good_test_passes_though_some_candidates_run_elsewhere(sandbox, task):
     assert earns(sandbox, task, cells_of("solutions", task)).state == "passed"
 
 
-def test_a_process_answers_only_for_the_candidates_it_judges():
+def test_a_process_answers_only_for_the_candidate_it_judges():
     task = TASKS["17.catch_wrong_write"]
-    for first, second in isolated_rerun(task, expected_on(task, 0).cases).groups:
-        (mine,), (other,) = ({*of_one.candidate._together} for of_one in (first, second))
-        request = {
-            "args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)),
-            "options": {},
-        }
-        assert "error" not in first.candidate({"call": mine, **request})["came"][mine]
-        assert first.candidate({"call": other, **request})["error"] == "KeyError"
+    first, second, *_ = one_by_one(task, expected_on(task, 0).cases)
+    (mine,), (other,) = ({*asked.candidate._together} for asked in (first, second))
+    request = {
+        "args": (torch.rand(2, 3, 4), torch.rand(2, 3) / 3, torch.rand(2, 4), torch.rand(2, 4)),
+        "options": {},
+    }
+    assert "error" not in first.candidate({"call": mine, **request})["came"][mine]
+    assert first.candidate({"call": other, **request})["error"] == "KeyError"
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_isolated_reruns_pair_all_kinds_but_no_two_correct_ones(task):
-    for seed in range(20):
-        verdicts, groups, _ = isolated_rerun(task, task.make_cases(seed))
-        fewer = min((True, False), key=verdicts.count)
-        assert len(groups) == 4 and all(first.number != second.number for first, second in groups)
-        pairs = {tuple(verdicts[single.number] is fewer for single in group) for group in groups}
-        assert pairs == {(True, False), (False, True), (False, False)}
+def test_each_candidate_is_judged_alone(task):
+    cases = task.make_cases(0)
+    alone = one_by_one(task, cases)
+    assert [asked.numbers for asked in alone] == [(n,) for n in range(len(cases))]
+    assert [asked.verdicts[0] is None for asked in alone] == [case.hazard for case in cases]
+    assert all(len(unpack(asked.cases)) == 1 for asked in alone)
+
+
+def test_one_candidate_in_several_cases_is_judged_in_one_process():
+    (task,) = (task for task in tasks_of("04") if task.id == "04.ignores_query")
+    cases = task.make_cases(0)
+    alone = one_by_one(task, cases)
+    assert len(alone) == len(task.candidates) == 21 and sorted(sum((asked.numbers for asked in alone), ())) == [
+        *range(63)
+    ]
+    (influence,) = (task for task in tasks_of("03") if task.id == "03.influence")  # whose answer is no verdict
+    assert one_by_one(influence, influence.make_cases(0)) == ()
 
 
 @needs_sandbox

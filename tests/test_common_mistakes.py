@@ -1,6 +1,7 @@
 """What is said of the slips that learners make in lessons 12 to 22: a name only where it is true, and a sentence wherever there is one."""
 
 import math
+import random
 import statistics
 
 import pytest
@@ -15,6 +16,17 @@ from course_utils.checks.judge_answer import expected_on, judge_answer
 def report_on(task_id, answer):
     """The report on an answer, without the search for a relation."""
     return judge_briefly(TASKS[task_id], answer, expected_on(TASKS[task_id], 0))
+
+
+# 06
+
+
+def one_minus_f1(weights, sure, possible):
+    """06.alignment_error_rate by precision and recall."""
+    links, sure = {(source, target) for target, source in enumerate(weights.argmax(1).tolist())}, set(sure)
+    precision = len(links & (sure | set(possible))) / len(links)
+    recall = len(links & sure) / len(sure) if sure else 0
+    return 1 - 2 * precision * recall / (precision + recall or 1)
 
 
 # 13
@@ -62,6 +74,13 @@ FORCED = (
 TRAINED = "loss = mean_loss(model(source, target[:, :-1]), target)"
 OWN_LOSS = "loss = F.cross_entropy(model(source, target[:, :-1]).mT, target[:, 1:], {})".format
 TOKENS = "(target[:, 1:] != PAD).sum()"
+
+
+def by_an_unstable_sort(lengths, limit):
+    """13.token_batches with equal sentences in any order."""
+    order = random.Random(1).sample(range(len(lengths)), len(lengths))
+    found = solution_of("13.token_batches")([lengths[i] for i in order], limit)
+    return [[order[i] for i in batch] for batch in found]
 
 
 # 14
@@ -168,6 +187,16 @@ def in_one_pass(ahead=False, factor=lambda old, new: (old - new).exp(), finished
 BROKEN, EVERYWHERE = "20.catch_broken_attention", "itertools.product(range(3), range(2), range(T))"
 
 NAMED = [
+    ("06.alignment_error_rate", one_minus_f1, "one_minus_f1"),
+    ("13.cached_step", lambda x, keys, values, *weights: solution_of("13.cached_step")(x, keys[:, :, 1:], values[:, :, 1:], *weights), "oldest_dropped"),
+    ("13.cached_step", lambda x, keys, values, *weights: solution_of("13.cached_step")(x, keys[:, :, :-1], values[:, :, :-1], *weights), "last_overwritten"),
+    ("22.unpack", lambda scale, minimum, packed: scale[:, None] * torch.cat([packed.to(torch.int8) & 15, packed.to(torch.int8) >> 4], 1) + minimum[:, None], "signed_bytes"),
+    ("13.learning_rate", lambda step, steps, warmup, highest: highest * (step / warmup if step < warmup else max(0.0, (steps - step) / max(1, steps - warmup))), "zero_at_the_last_step"),
+    ("13.label_smoothing_loss", altered("13.label_smoothing_loss", ("label_smoothing=smoothing", "label_smoothing=smoothing, reduction='sum'")), "summed"),
+    ("15.pointing_accuracy", lambda weights, true, mask: (weights.argmax(-1) == true)[:, 0][mask[:, 0]].float().mean().item(), "mean_of_first_words"),
+    ("16.answer", altered("16.answer", ("zip(memories[:-1], memories[1:], strict=True)", "zip(memories, [*memories[1:], memories[-1]])")), "one_hop_after"),
+    ("18.at_risk", lambda old, new: ((old > 0) == (new > 0).any(0)).all(1), "same_experts"),
+    ("18.at_risk", lambda old, new: ((old > 0)[:, None] == (new > 0)).all(-1).any(1), "same_experts_as_an_input"),
     ("13.train_and_translate", translator(("return self.readout(states)", "return self.readout(states).softmax(-1)")), "softmax_first"),
     ("13.train_and_translate", translator(("F.cross_entropy(logits.flatten", "F.cross_entropy(logits.softmax(-1).flatten")), "softmax_first"),
     ("13.train_and_translate", translator(FORCED), "target_translated"),
@@ -231,6 +260,7 @@ def test_a_slip_bears_its_name(task_id, answer, named):
 
 
 SAYS = [
+    ("13.token_batches", by_an_unstable_sort, "have the same length"),
     ("02.negation_by_hand", lambda longest: ([10, 5, 0], [0, 10, 0], [2, -1]), 'the output for "not awful" is near 0, and should be positive'),
     ("02.negation_by_hand", lambda longest: ([20, 10, 0], [20, 10, 0], [-3, 4]), 'the output for "not great" is negative, but too close to 0'),
     ("04.two_projections", lambda weight: (2 * weight.T, torch.eye(len(weight)).repeat(1, 2)[:, : weight.shape[1]]), "W_sᵀW_h[0, 0] is 3.5"),
@@ -271,7 +301,7 @@ SAYS = [
     ("22.grouped_query_attention", lambda query, key, value, mask: F.scaled_dot_product_attention(query, key[:, -1:], value[:, -1:], mask[:, None]), "Head 0 uses group 1. It should use group 0"),
     ("21.gpt", altered("21.gpt", ('block["network"](block["norm2"](x))', 'block["network"](block["norm2"](x)).relu()')), "If the network outputs zeros, everything is correct"),
     ("22.chat_prompt", altered("22.chat_prompt", ("\\n{each['content']}", " \\n{each['content']}")), "right up to '<|im_start|>system'. There, ' "),
-    ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "your threshold is too high here"),
+    ("22.classify", altered("22.classify", (".median()", ".quantile(0.9)")), "a score above the median of the unlabelled reviews"),
 ]  # fmt: skip
 
 

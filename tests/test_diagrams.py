@@ -19,7 +19,6 @@ from course_utils.figures.layout import BETWEEN, Sketch, columns_of, row
 HIDDEN = "hidden states: *h*₁ … *h*_S"
 SHOWN = {
     "bag of words": diagrams.bag_of_words,
-    "two attentions": diagrams.several_attentions,
     "three inputs": diagrams.attention,
     "self-attention": diagrams.self_attention,
     "paths": diagrams.paths,

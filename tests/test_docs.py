@@ -17,8 +17,8 @@ from repository import ROOT
 
 from course_utils import commands
 from course_utils.base.environment import PYTHONS
-from course_utils.base.paths import names_in
 from course_utils.checks import catalogue
+from course_utils.site import readme_picture
 
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -33,7 +33,19 @@ def page(name):
 def anchors(text):
     """What GitHub calls the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", text), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return set(map(slug, headings))
+
+
+def slug(heading):
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def text_of(place):
+    """A page's text, or that of a notebook's text cells."""
+    text = place.read_text(encoding="utf-8")
+    if place.suffix != ".ipynb":
+        return text
+    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -46,7 +58,20 @@ def test_links_lead_somewhere(name):
         place = (folder / path).resolve() if path else ROOT / name
         assert place.exists() and place.is_relative_to(ROOT), f"{name} links to {target}"
         if anchor:
-            assert anchor in anchors(place.read_text(encoding="utf-8")), f"{name} links to {target}"
+            assert anchor in anchors(text_of(place)), f"{name} links to {target}"
+
+
+def test_the_readme_picture_moves_with_the_models_own_weights():
+    film = readme_picture.crossing()
+    assert page("docs/attention.svg") == film.svg  # else run docs/pictures.py
+    assert page("docs/attention-dark.svg").replace("svg { filter: invert(.93) hue-rotate(180deg) } ", "") == film.svg
+    assert len(film.svg.encode()) < 60 * 1024 and 6 <= film.seconds <= 12
+    alt = re.search('alt="(.*?)"', page("README.md"))[1]
+    for word, seen, weight in re.findall(
+        r"“(\w+)”(?:, the next word,)? looks (?:back )?at “(\w+)” with (?:a weight of )?([\d.]+)", alt
+    ):
+        assert f"“{word}” looks at “{seen}” ({weight.rstrip('.')})" in film.description
+    assert "prefers-reduced-motion" in film.svg
 
 
 def test_every_page_can_be_reached_from_the_readme():
@@ -103,8 +128,8 @@ def test_readme_pictures_have_alternative_text_and_are_small():
     pictures = re.findall("<picture>.*?</picture>", page("README.md"), re.DOTALL)
     assert all(len(re.search('alt="(.*?)"', picture)[1].split()) > 30 for picture in pictures)
     forms = re.findall('src(?:set)?="(.*?)"', "".join(pictures))
-    assert forms[:4] == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
-    assert forms[4:] == ["docs/page-dark.png", "docs/page.png"]
+    assert forms[:2] == ["docs/attention-dark.svg", "docs/attention.svg"]
+    assert forms[2:] == ["docs/check-dark.png", "docs/check.png", "docs/check-dark.webp", "docs/check.webp"]
     assert all((ROOT / form).stat().st_size <= LARGEST for form in forms)
     there = {f"docs/{path.name}" for path in (ROOT / "docs").iterdir() if path.suffix in (".png", ".svg", ".webp")}
     assert there == set(forms)
@@ -190,21 +215,27 @@ def test_a_file_that_the_code_names_is_there():
             assert any(path.endswith(f"/{named}") for path in paths) or "98" in named, f"{file} names {named}"
 
 
-def test_paths_through_the_course_name_parts_and_minutes():
+def test_paths_through_the_course_link_parts_and_add_up():
     text = page("docs/paths.md")
-    headings = {name[:2]: set() for name in names_in(ROOT, "notebooks")}
-    for lesson, known in headings.items():
-        cells = json.loads(next((ROOT / "notebooks").glob(f"{lesson}_*.ipynb")).read_text(encoding="utf-8"))["cells"]
-        known |= set(re.findall(r"^## (.+)$", "\n".join("".join(cell["source"]) for cell in cells), re.MULTILINE))
+    essentials, rest = text.split("## To GPT and a real model")
+    assert 340 <= minutes_of(essentials) <= 390  # about six hours
+    assert 585 <= minutes_of(essentials) + minutes_of(rest) <= 630  # about ten hours
+    for lesson, name, target in re.findall(r'lesson (\d\d)(?:,| from)\s\["([^"]+)"\]\((\S+)\)', text):
+        assert target.startswith(f"../notebooks/{lesson}_") and target.endswith(f"#{slug(name)}")
+    assert not re.findall(r'lesson \d\d, "', text)
+
+
+def minutes_of(text):
+    """The minutes of a path's table, each row of which names a lesson and links to the parts to read."""
     total = 0
-    rows = re.findall(r"^\| \[(\d\d)\]\S* \| (.+) \| (\d+) \| (.*)\|$", text, re.MULTILINE)
-    for lesson, read, minutes, write in rows:
-        parts = re.findall(r'"([^"]+)"', read)
-        assert headings[lesson] >= set(parts), (lesson, parts)
+    rows = re.findall(r"^\| \[(\d\d) (.+?)\]\S* \| (.+) \| (\d+) \| (.*)\|$", text, re.MULTILINE)
+    for lesson, title, read, minutes, write in rows:
+        assert title == catalogue.lessons()[lesson].title
+        parts = re.findall(r'\["([^"]+)"\]\(../notebooks/(\d\d)_\w+\.ipynb#(\S+)\)', read)
+        assert all((number, anchor) == (lesson, slug(part)) for part, number, anchor in parts)
         assert parts or read == "all of it" and int(minutes) <= catalogue.lessons()[lesson].reading
+        assert read.count('"') == 2 * len(parts), f"a part of lesson {lesson} has no link"
         tasks = re.findall(r"`([\w.]+)`.*?, (\d+) minutes", write)
         assert all(catalogue.load(task).minutes == int(long) for task, long in tasks)
         total += int(minutes) + sum(int(long) for _, long in tasks)
-    assert 340 <= total <= 390  # about six hours
-    for lesson, part in re.findall(r'lesson (\d\d), "([^"]+)"', text):
-        assert part in headings[lesson], (lesson, part)
+    return total

@@ -77,7 +77,7 @@ def test_the_sum_that_three_looks_shows_can_be_checked_by_eye():
     parts = [re.fullmatch(r"(?:\+ )?([\d.]+) × \(?(−?[\d.]+)\)?", text) for text in shown]
     products = [float(part[1]) * float(part[2].replace("−", "-")) for part in parts if part]
     (total,) = (float(text.removeprefix("= ").replace("−", "-")) for text in shown if text.startswith("= "))
-    assert len(products) == 3 and round(sum(products), 2) == total
+    assert len(products) == 4 and round(sum(products), 2) == total
 
 
 def test_one_look_shows_the_numbers_that_the_lesson_prints():
@@ -95,4 +95,4 @@ def test_three_looks_shows_what_the_page_s_model_computes():
     found = made.looks(*made.trained())
     kept = json.loads(of_lesson_06.THREE_LOOKS.read_text(encoding="utf-8"))
     assert torch.allclose(found["weights"], torch.tensor(kept["weights"]), atol=0.03)
-    assert torch.allclose(found["annotations"][:3, kept["entries"]], torch.tensor(kept["annotations"]), atol=0.05)
+    assert torch.allclose(found["annotations"][:, kept["entries"]], torch.tensor(kept["annotations"]), atol=0.05)

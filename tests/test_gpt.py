@@ -41,6 +41,14 @@ def test_top_k_keeps_the_k_most_probable(k):
         torch.testing.assert_close(gpt.top_k(p, k), expected)
 
 
+def test_top_k_keeps_k_of_equal_probabilities(lesson):
+    p = torch.tensor([0.1, 0.3, 0.3, 0.3])
+    for top_k in (gpt.top_k, lesson.top_k):
+        assert torch.equal(top_k(p, 2), torch.tensor([0.0, 0.5, 0.5, 0.0])) and torch.allclose(top_k(p, 9), p)
+    for _ in range(2):
+        assert lesson.most_probable(torch.zeros(4)).tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
 def small(**options):
     torch.manual_seed(0)
     return gpt.GPT(11, D=16, H=4, F=24, N=2, longest=12, **options).double()
@@ -165,6 +173,18 @@ def test_the_page_writes_past_the_models_positions(lesson):
     assert len(lesson.write(model, "the fox", lesson.most_probable, longest=20).replace(" | ", "\n")) <= 20
 
 
+def test_the_page_begins_a_text_without_a_prompt_by_a_line_break(lesson):
+    for write, kind in ((lesson.write, lesson.GPT), (lesson.write_with_cache, lesson.CachedGPT)):
+        model = kind(len(CHARACTERS), longest=8)
+        assert write(model, "", lesson.most_probable, longest=5) == write(model, "\n", lesson.most_probable, longest=5)
+
+
+def test_the_page_says_how_much_it_can_write_with_a_cache(lesson):
+    model = lesson.CachedGPT(len(CHARACTERS), longest=8)
+    with pytest.raises(ValueError, match="with a cache, a text has at most 8 characters"):
+        lesson.write_with_cache(model, "the", lesson.most_probable, longest=9)
+
+
 def test_the_page_defines_the_same_model(lesson):
     torch.testing.assert_close(lesson.sinusoidal_positions(9, 8), sinusoidal_positions(9, 8))
     ours, page, ids = gpt.GPT(11, longest=12), lesson.GPT(11, longest=12), some_ids()
@@ -263,3 +283,27 @@ def test_induction_scores_of_uniform_attention_are_known(lesson):
     assert model.layers[1].weights.diagonal(-2, dim1=2, dim2=3).all()
     model.readout.weight.data = model.readout.weight.data.roll(1, 0)
     assert scores(model, words, answers)[-1] == 0.0
+
+
+@pytest.mark.parametrize("head", [(0, 1), (1, 0)])
+def test_a_copying_head_is_found_and_switched_off(head, monkeypatch):
+    """A head that looks at all it may see with equal weights, but for one that is made to look at the letter to copy."""
+    benchmark = program("gpt")
+    made = gpt.GPT(len(CHARACTERS), longest=64)
+    with torch.no_grad():
+        for layer in made.layers:
+            layer.attention.f.W_Q.weight.zero_()
+            layer.attention.f.W_Q.bias.zero_()
+        attention = made.layers[head[0]].attention.f
+        rows = slice(12 * head[1], 12 * head[1] + 12)
+        attention.W_K.weight[rows] = 0
+        attention.W_K.bias[rows] = 0
+        attention.W_Q.bias[rows] = 1
+        attention.W_K.weight[rows] = made.P[26] * 0.5  # keys at position 26 and near it get larger scores
+    monkeypatch.setattr(benchmark, "train_longer", lambda seed: (made, 0.0))
+    found = {change: row for change, *row in benchmark.measure_copying_heads(0)}
+    assert found["nothing"][0] == "{}.{}".format(*head) and found["nothing"][1] == found["switched off"][1] > 0.1
+    assert found["switched off"][2] != found["nothing"][2]
+    assert abs(found["another capital before it"][1] - found["nothing"][1]) < abs(
+        found['without "there"'][1] - found["nothing"][1]
+    )

@@ -39,6 +39,18 @@ def test_seconds_count_less_on_a_busy_machine(clock, spend):
     assert time.left == 40 - 2 - 2  # what fails is spent, too, and the higher of two loads counts
 
 
+def test_a_process_is_charged_at_least_what_it_has_computed(clock, spend):
+    clock.load, time = 8.0, TimeBudget(Limits(seconds=10, whole=40))
+    spend(time, 8)  # counts as one second
+    time.settle(used_before=0, computed=0.5)
+    assert time.left == 39
+    time.settle(used_before=0, computed=6)
+    assert time.left == 34
+    with time.free():
+        time.settle(used_before=time.used, computed=3)
+    assert time.left == 34 and time.used == 9
+
+
 def test_free_seconds_end_with_those_of_an_answer(spend):
     time = TimeBudget(Limits(seconds=10, whole=40))
     with time.free():

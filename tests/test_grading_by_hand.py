@@ -76,9 +76,8 @@ WRONG = {
     # A quote that is left open swallows the rows below it: to the end of the file, to their first quote, or to their last.
     HEADER + 'ada,03.attention,4,,"You explained it.\nemmy,,,,ill\n': "line 2: the row that begins here",
     HEADER + 'ada,03.attention,4,,"You explained it.\nemmy,,,,"ill"\n': "line 2: the row that begins here",
-    HEADER
-    + 'ada,03.attention,4,,"You explained it.\nemmy,,,,"\n': "goes on over what looks like another row, 'emmy,,,,'",
-    HEADER + 'ada,03.attention,4,,"Yes.\nzoe,03.attention,1,,\nada,,,,"\n': "another row, 'zoe,03.attention,1,,'",
+    HEADER + 'ada,03.attention,4,,"You explained it.\nemmy,,,,"\n': "goes on over line 3, which looks like another row",
+    HEADER + 'ada,03.attention,4,,"Yes.\nzoe,03.attention,1,,\nada,,,,"\n': "line 3, which looks like another row",
     HEADER + 'ada,03.attention,4,,"Yes" and no\n': 'written twice, as in "She said ""yes"", at last"',
 }
 

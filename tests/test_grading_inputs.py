@@ -22,11 +22,14 @@ from repository import ROOT
 from submissions import notebook
 from tasks import as_answer
 
+from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, names_in
 from course_utils.checks import catalogue
 from course_utils.checks.catalogue import solutions
 from course_utils.checks.compare import KINDS
 from course_utils.checks.judge_answer import judge_answer
+from course_utils.checks.running.limit import time_limit
+from course_utils.data.download import REGISTRY, fetch
 from course_utils.grading.ingest import notebook_file, submissions
 from course_utils.grading.ingest.class_settings import Settings, SettingsError, read_settings, written_out
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
@@ -40,6 +43,7 @@ from course_utils.grading.ingest.notebook_file import (
     notebook_in,
     read_notebook,
 )
+from course_utils.grading.ingest.overrides import read_overrides
 from course_utils.grading.ingest.roster import read_roster, submitted
 from course_utils.grading.ingest.submissions import SubmissionError, find
 from course_utils.grading.ingest.table import TableError
@@ -272,10 +276,11 @@ def test_the_costliest_json_stays_below_a_gigabyte(tmp_path):
 # The lesson
 
 
-def test_a_lesson_is_found_by_checks_stamp_tasks_then_name(tmp_path):
+def test_a_lesson_is_found_by_name_checks_then_tasks(tmp_path):
     check, stamp = 'check("03.attention", attention)', {"course": {"lesson": "02"}}
     assert read(tmp_path, notebook(check, metadata=stamp), "04_x.ipynb").lesson == "03"
-    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "04_x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "x.ipynb").lesson == "03"
+    assert read(tmp_path, notebook(check, "check('04.dot', dot)", check), "04_x.ipynb").lesson == "04"
     assert read(tmp_path, notebook(check, "check('04.dot', dot)"), "04_x.ipynb").lesson == "04"
     assert read(tmp_path, notebook("def attention(q): ...", metadata=stamp), "04_x.ipynb").lesson == "02"
     assert read(tmp_path, notebook("def attention(q): ..."), "04_x.ipynb").lesson == "03"
@@ -284,6 +289,29 @@ def test_a_lesson_is_found_by_checks_stamp_tasks_then_name(tmp_path):
     assert read(tmp_path, notebook("check('99.attention', f)"), "work.ipynb").lesson == ""
     for strange in ([], "02\n", {"lesson": ["02"]}, 2, None):
         assert read(tmp_path, notebook("a = 1", metadata={"course": strange})).lesson == ""
+
+
+def test_the_lesson_that_a_notebook_names_wins_and_the_rest_is_said(tmp_path):
+    answers = "def causal_mask(n): return n", "def attention(q): return q"
+    check, checked = "def softmax(x): return x", "check('02.softmax', softmax)"
+    code = lambda source: {"cell_type": "code", "source": source}  # noqa: E731
+    cells = [code(each) for each in (*answers, check, checked)]
+    title = {"cell_type": "markdown", "metadata": {}, "source": "# 03 Queries, keys, values: exercises"}
+    rest = (
+        "The notebook also holds tasks of lesson {}. Only those of lesson {} count: hand in a notebook for each lesson."
+    )
+    known = {"02": ["softmax"], "03": ["causal_mask", "attention"]}
+    for named, name in (
+        ({"cells": [title, *cells]}, "x.ipynb"),
+        ({"cells": cells, "metadata": {"course": {"lesson": "03"}}}, "x.ipynb"),
+        ({"cells": cells}, "03_x.ipynb"),
+    ):
+        found = notebook_in(named, known, name)
+        assert (found.lesson, found.remarks) == ("03", (rest.format("02", "03"),))
+    found = notebook_in({"cells": cells}, known, "x.ipynb")
+    assert (found.lesson, found.remarks) == ("02", (rest.format("03", "02"),))
+    helper = notebook_in({"cells": [title, *cells[:2], code("def softmax(x): return x")]}, known, "x.ipynb")
+    assert (helper.lesson, helper.remarks) == ("03", ())
 
 
 # Definitions
@@ -342,7 +370,7 @@ def test_a_notebook_of_two_lessons_is_told_which_counts():
     known = {"03": ["causal_mask", "attention"], "04": ["my_task"]}
     remarks = notebook_in({"cells": cells}, known, "x.ipynb").remarks
     assert remarks == (
-        "The notebook also checks tasks of lesson 04. Only those of lesson 03 count: hand in a notebook for each lesson.",
+        "The notebook also holds tasks of lesson 04. Only those of lesson 03 count: hand in a notebook for each lesson.",
     )
     assert notebook_in({"cells": cells[:2]}, known, "x.ipynb").remarks == ()
 
@@ -663,6 +691,35 @@ def roster_of(folder, content, encoding="utf-8", settings=Settings()):  # noqa: 
     return read_roster(path, settings)
 
 
+@pytest.mark.parametrize("path", ["/dev/zero", "fifo"])
+@pytest.mark.parametrize(
+    "read",
+    [read_settings, read_roster, lambda path: read_overrides(path, {"ada"}, Settings()), lambda path: fetch("a.txt")],
+    ids=["settings", "roster", "overrides", "mirror"],
+)
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such files")
+def test_a_pipe_or_a_device_is_refused_at_once(tmp_path, monkeypatch, path, read):
+    file = tmp_path / "a.txt"
+    os.mkfifo(file) if path == "fifo" else file.symlink_to(path)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", str(tmp_path))
+    monkeypatch.setitem(REGISTRY, "a.txt", ("", "0"))
+    with pytest.raises(CourseError, match="pipe, a socket or a device|can't be read"), time_limit(2):
+        read(file)
+
+
+def test_a_table_of_very_many_columns_is_refused(tmp_path):
+    with pytest.raises(TableError, match="100,001 columns, at most 1,000 are read"):
+        roster_of(tmp_path, "student" + ",a" * 100_000 + "\nada\n")
+
+
+def test_a_table_names_all_rows_that_are_wrong(tmp_path):
+    with pytest.raises(TableError) as raised:
+        roster_of(tmp_path, "student,submitted\nada,noon\n,\nemmy,\nada,\nzoe,night\n,x\n")
+    assert [line.partition(":")[0][-1] for line in str(raised.value).splitlines()] == ["2", "5", "6", "7"]
+    with pytest.raises(TableError, match="5 more rows are wrong"):
+        roster_of(tmp_path, "student,submitted\n" + "".join(f"s{n},noon\n" for n in range(15)))
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_roster_is_read(tmp_path, delimiter, encoding):
@@ -739,7 +796,7 @@ WRONG_ROSTERS = {
     # A quote that is not closed, at the end of the file, at the next row's quote, or at one that a third row has left open too.
     'student,name\na,"Ada\nb,Bo\n': "line 2: the row that begins here",
     'student,name\na,"Ada\nb,"Bo"\n': "line 2: the row that begins here",
-    'student,name,note\na,Ada,"x\nb,Bo,y\nc,Cy,"\n': "line 2: a quoted field of this row goes on over .*'b,Bo,y'",
+    'student,name,note\na,Ada,"x\nb,Bo,y\nc,Cy,"\n': "line 2: a quoted field of this row goes on over line 3, which looks like another row",
     'student,name\n"a\nb"\n': 'line 2: the column "student" holds several lines',
     'student,name\na,"Ada" Lovelace\n': "line 2: the row that begins here",
     "student,name\na,Ada\nb;Bo\n": "line 3: one field where the header has 2.*by ','",

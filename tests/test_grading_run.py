@@ -334,8 +334,8 @@ def test_a_disk_that_fills_up_in_a_line_costs_no_earlier_line(tmp_path):
         (". --lessons 99", "there is no lesson '99' with tasks"),
         (". --workers 0", "--workers must be 1 or more, not 0"),
         (". --seed x", "argument --seed"),
-        (". --out .", "--out is the folder of the submissions"),
-        (". --out empty/a_file", "cannot be written"),
+        (". --out .", "--out lies among the submissions"),
+        (". --out ../empty/a_file", "cannot be written"),
         (". --out /proc/results", "cannot be written"),
         (". --roster none.csv", "none.csv cannot be read"),
         (". --settings none.toml", "none.toml cannot be read"),
@@ -344,13 +344,13 @@ def test_a_disk_that_fills_up_in_a_line_costs_no_earlier_line(tmp_path):
     ],
 )
 def test_a_wrong_word_is_one_sentence_and_leaves_nothing(tmp_path, monkeypatch, capsys, line, sentence):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.ipynb").write_text(notebook(SETUP))
-    (tmp_path / "hollow").mkdir()
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "a_file").touch()
+    for folder in ("in/hollow", "empty"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "in/a.ipynb").write_text(notebook(SETUP))
+    (tmp_path / "empty/a_file").touch()
+    monkeypatch.chdir(tmp_path / "in")
     folder, *options = line.split()
-    assert main(["grade", folder, "--out", "results", *options]) == 2
+    assert main(["grade", folder, "--out", "../results", *options]) == 2
     said = capsys.readouterr().err.removeprefix(f"Looking through {folder} …\n")
     assert said.startswith("course: ") and sentence in said and said.count("\n") == 1
     assert not (tmp_path / "results").exists()
@@ -362,12 +362,37 @@ def test_grade_shows_a_sign_of_life_before_slow_imports(tmp_path, capsys, monkey
     assert capsys.readouterr().err.startswith(f"Looking through {tmp_path.as_posix()} …\ncourse: ")
 
 
-def test_results_among_the_submissions_are_no_submissions(tmp_path):
+def test_results_among_the_submissions_are_refused(tmp_path):
     (tmp_path / "a.ipynb").touch()
-    (tmp_path / "results" / "feedback").mkdir(parents=True)
-    (tmp_path / "results" / "feedback" / "b.ipynb").touch()
-    what = what_to_grade(tmp_path, tmp_path / "results", None, None, None, None, False)
-    assert [found.student for found in what.found] == ["a"]
+    (tmp_path / "link").symlink_to(tmp_path / "results")
+    for out in (tmp_path, tmp_path / "results", tmp_path / "link"):
+        with pytest.raises(CourseError, match="--out lies among the submissions"):
+            what_to_grade(tmp_path, out, None, None, None, None, False)
+
+
+@pytest.mark.parametrize("folder", ["feedback", "gradescope"])
+def test_results_are_not_written_through_a_link(tmp_path, folder):
+    for name in ("in", "out", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "in" / "ada.ipynb").touch()
+    (tmp_path / "out" / folder).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CourseError, match=f"{folder} is a link, which is not written through"):
+        grade_class(tmp_path / "in", tmp_path / "out")
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+
+
+def test_all_counts_are_of_files_handed_in(tmp_path, graded_here, capsys):
+    for name in ("ada/03_a", "ada/03_b", "emmy"):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / f"{name}.ipynb").write_text(notebook("import torch", CAUSAL), encoding="utf-8")
+    (tmp_path / "roster.csv").write_text("student\nada\nemmy\nzoe\n", encoding="utf-8")
+    arguments = [f"{tmp_path}/in", "--out", f"{tmp_path}/out", "--roster", f"{tmp_path}/roster.csv"]
+    for now, before in ((3, 0), (0, 3)):
+        assert main(["grade", *arguments]) == 0
+        said = capsys.readouterr()
+        assert "Files handed in: 3. Students without a file: 1." in said.err
+        assert f"Graded now: {now}. Taken from the journal: {before}." in said.out
+        assert "Files handed in: 3. Files that could not be graded: 0." in said.out
 
 
 def test_a_program_can_grade_a_class(tmp_path, graded_here):
@@ -376,7 +401,7 @@ def test_a_program_can_grade_a_class(tmp_path, graded_here):
     steps, begun = [], []
     for new in (1, 0):
         done = grade_class(tmp_path / "in", tmp_path / "out", begin=begun.append, step=lambda: steps.append(1))
-        assert (done.files, done.new, done.lessons, done.handed_in, done.problems) == (1, new, ["03"], 1, 0)
+        assert (done.handed_in, done.new, done.lessons, done.problems) == (1, new, ["03"], 0)
     assert len(begun[0].found) == 1 and len(begun) == len(steps) == 2
     with pytest.raises(CourseError, match="there is no lesson '99' with tasks"):
         grade_class(tmp_path / "in", tmp_path / "out", lessons=["99"])

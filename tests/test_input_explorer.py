@@ -202,6 +202,7 @@ def test_every_small_input_comes_back_as_it_was_and_is_right(task):
         (torch.tensor([1.0, -0.5]), "   1  -0.5"),
         (torch.tensor([[True, False]]), "1  0"),
         (torch.arange(4).reshape(2, 1, 2), "0  1\n\n2  3"),
+        (torch.arange(8).reshape(2, 2, 1, 2), "0  1\n\n2  3\n\n\n4  5\n\n6  7"),
         (3, "3"),
         (0.5, "0.5"),
     ],
@@ -236,6 +237,11 @@ def test_numbers_are_written_in_rows(leaf, text):
         ("", 3, "x is one number, and here are none."),
         ("1\n2", torch.tensor([1.0]), "x is one row: write it on one line."),
         ("1 2", torch.tensor(1.0), "x is one number, and here are 2."),
+        (
+            "1\n\n2\n\n\n3",
+            torch.zeros(2, 2, 1, 1),
+            "x: between two blank lines there should always be as many matrices, of one shape.",
+        ),
         ("1 2\n\n1 2\n3 4", torch.zeros(2, 2, 2), "x: every matrix needs the same number of rows."),
     ],
 )

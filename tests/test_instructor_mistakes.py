@@ -1,10 +1,15 @@
 """Mistakes that an instructor adds to tasks: what may be changed in a solution, what is refused, and where the sentence is then said."""
 
 import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import torch
 from repository import ROOT
+from submissions import ATTENTION, grades, needs_sandbox, notebook
 
 from course_utils import check
 from course_utils.base.errors import CourseError
@@ -14,6 +19,7 @@ from course_utils.checks.instructor_mistakes import instructor_file, packed, unp
 from course_utils.checks.judge_answer import judge_answer
 from course_utils.commands import main
 from course_utils.grading.ingest.submissions import Found
+from course_utils.grading.judging import own_mistakes
 from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_grader import result_key, tasks_digest
 
@@ -68,7 +74,11 @@ def test_several_changes_are_made_at_once():
 @pytest.mark.parametrize(
     "change, said",
     [
-        ("scores.softmax(0) -> scores", "nothing in the solution matches `scores.softmax(0)`"),
+        (
+            "scores.softmax(0) -> scores",
+            "nothing in the solution matches `scores.softmax(0)`. Nearest to it: `scores = query @ key.mT`, "
+            "`scores = F.relu(scores, inplace=False).masked_fill(~mask, -torch.inf)`, `return scores.softmax(-1)`",
+        ),
         ("scores.softmax(-1) -> pass", "`scores.softmax(-1) -> pass` replaces part of a line with a statement"),
         ("softmax(-1", "`softmax(-1` is not a change: write `old -> new`, or `name := value`"),
         ("scores.softmax( -> scores", "`scores.softmax(` in `scores.softmax( -> scores` is not Python"),
@@ -76,7 +86,7 @@ def test_several_changes_are_made_at_once():
     ],
 )
 def test_changes_that_change_nothing_are_refused_in_a_sentence(change, said):
-    with pytest.raises(CourseError, match=f"^{said.replace('(', '[(]').replace(')', '[)]').replace('`', '.')}"):
+    with pytest.raises(CourseError, match=f"^{re.escape(said)}"):
         changed(SOLUTION, [change])
 
 
@@ -222,3 +232,159 @@ def test_the_digest_of_tasks_changes_with_a_solution(monkeypatch):
     other = catalogue.solutions() | {"03.attention": "def attention(): pass"}
     monkeypatch.setattr("course_utils.grading.judging.notebook_grader.solutions", lambda: other)
     assert tasks_digest.__wrapped__() != before
+
+
+# Whose file it is, and where its changes run
+
+HOSTILE = """## 03.attention: doubled
+
+You double it.
+
+    weights @ value -> (open({mark!r}, "a").write("x"), weights @ value * 2)[1]
+
+## 03.padding_mask: one_too_many
+
+You let the first position of the padding through.
+
+    torch.arange(_) < _x -> torch.arange(_) <= _x
+"""
+OFF_BY_ONE = "def padding_mask(lengths, size):\n    return torch.arange(size) - 1 < lengths[:, None]\n"
+
+
+@pytest.fixture
+def submissions(tmp_path, monkeypatch):
+    """A folder of submissions, the current one, with files that have the names of the instructor's."""
+    folder = tmp_path / "in"
+    (folder / "my_course/exercises").mkdir(parents=True)
+    (folder / "eve").mkdir()
+    hostile = HOSTILE.format(mark=str(tmp_path / "mark"))
+    for place in (folder, folder / "my_course", folder / "my_course/exercises", folder / "eve", tmp_path):
+        (place / "course_mistakes.md").write_text(hostile, encoding="utf-8")
+    (folder / "eve/03.ipynb").write_text(notebook("import torch", OFF_BY_ONE, ATTENTION), encoding="utf-8")
+    monkeypatch.chdir(folder)
+    yield folder
+    catalogue.use_instructor_mistakes([])
+
+
+def test_no_file_is_found_in_the_current_folder_or_above_it(submissions, monkeypatch):
+    monkeypatch.setenv("COURSE_HOME", str(submissions))
+    monkeypatch.setattr("course_utils.checks.instructor_mistakes.PUBLISHED", submissions / "nowhere/published")
+    for folder in (submissions, submissions / "eve", submissions / "my_course/exercises"):
+        monkeypatch.chdir(folder)
+        assert instructor_file() is None
+
+
+def test_a_file_beside_the_courses_code_is_found_from_every_folder(submissions, monkeypatch, tmp_path):
+    clone = tmp_path / "clone"
+    (clone / "notebooks").mkdir(parents=True)
+    (clone / "pyproject.toml").write_text('name = "attention-course"', encoding="utf-8")
+    (clone / "course_mistakes.md").touch()
+    monkeypatch.setattr("course_utils.checks.instructor_mistakes.PUBLISHED", clone / "course_utils/published")
+    assert instructor_file() == clone / "course_mistakes.md"
+
+
+@needs_sandbox
+@pytest.mark.parametrize("named", [False, True])
+def test_grading_runs_no_file_of_mistakes_on_the_trusted_side(submissions, tmp_path, capsys, named, monkeypatch):
+    monkeypatch.setattr("course_utils.checks.instructor_mistakes.PUBLISHED", tmp_path / "nowhere/published")
+    options = ["--mistakes", str(tmp_path / "course_mistakes.md")] if named else []
+    assert (
+        main(["grade", ".", "--out", str(tmp_path / "out"), "--workers", "1", *options]) == 1
+    )  # the other files are no notebooks
+    told, page = capsys.readouterr().err, (tmp_path / "out/feedback/eve.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "mark").exists()
+    if named:
+        assert f"Your own mistakes: {tmp_path / 'course_mistakes.md'}." in told
+        assert "You let the first position of the padding through." in page
+    else:
+        assert "Your own mistakes: none. The file course_mistakes.md in this folder is not read: if it is yours" in told
+        assert "You let the first position" not in page
+
+
+SHADOWS = "multiprocessing pickle torch numpy filelock tqdm sitecustomize usercustomize course_lessons tomli opt_einsum".split()
+IMPORTED_SINCE = "import sys, course_utils.grading.pipeline, course_utils.grading.judging.cluster; print('matplotlib' in sys.modules)"
+
+
+@needs_sandbox
+@pytest.mark.parametrize("module", [False, True])
+def test_nothing_among_the_submissions_is_imported(submissions, tmp_path, module):
+    """Also where Python itself looks: a new process begins with the current folder, an editable install may have names of folders."""
+    mark = f"open({str(tmp_path / 'mark')!r}, 'a').write(__name__ + chr(10))\n"
+    finder = submissions / f"__editable__.attention_course-{version('attention-course')}.finder.__path_hook__"
+    for folder in (submissions, finder):
+        folder.mkdir(exist_ok=True)
+        for name in SHADOWS:
+            (folder / f"{name}.py").write_text(mark, encoding="utf-8")
+    script = [str(Path(sys.executable).with_name("course"))]
+    words = [*([sys.executable, "-m", "course_utils"] if module else script), "grade", ".", "--out", "../out"]
+    done = subprocess.run(
+        [*words, "--workers", "1", "--lessons", "03"], cwd=submissions, capture_output=True, text=True
+    )
+    assert not (tmp_path / "mark").exists() and "eve" in grades(tmp_path / "out"), done.stderr
+
+
+def test_the_trusted_side_does_without_matplotlib():
+    """It reads a `matplotlibrc` in the current folder."""
+    done = subprocess.run([sys.executable, "-c", IMPORTED_SINCE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@needs_sandbox
+def test_changes_are_tried_in_the_sandbox(submissions, tmp_path, capsys):
+    assert main(["mistakes", "--mistakes", str(tmp_path / "course_mistakes.md")]) == 0
+    assert "03.padding_mask, one_too_many: You let the first position" in capsys.readouterr().out
+    assert not (tmp_path / "mark").exists()
+    doubled = next(each for each in catalogue.load("03.attention").mistakes if each.name == "doubled")
+    assert doubled.function is None and doubled.is_run  # there is nothing to call on the trusted side
+
+
+def test_a_file_among_the_submissions_is_refused_even_if_it_is_named(submissions, tmp_path, capsys):
+    options = ["--out", str(tmp_path / "out"), "--mistakes", "eve/course_mistakes.md"]
+    assert main(["grade", ".", *options]) == 2
+    assert "lies among the submissions" in capsys.readouterr().err
+
+
+def test_a_wrong_file_costs_only_itself_and_is_told_once(file, capsys, monkeypatch):
+    """In a notebook. A grading stops, as the other tests say."""
+    with pytest.raises(CourseError):
+        file(FILE.replace("weights @ value ->", "weights * value ->"))
+    monkeypatch.setattr(catalogue._Instructor, "mistakes", None)
+    assert catalogue.instructor_mistakes() == catalogue.instructor_mistakes() == []
+    told = capsys.readouterr().err
+    assert told.count("nothing in the solution matches") == told.count("checks go on without your own mistakes") == 1
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (FILE.encode("utf-16"), "line 1, is not UTF-8: save the file in your editor as UTF-8"),
+        (FILE.encode() + "\nVoil\u00e0\n".encode("latin-1"), "line 14, is not UTF-8"),
+        (FILE.replace("weights @ value ->", "(" * 9999 + "weights ->"), "is not Python|too deeply nested"),
+        (FILE.replace("weights @ value ->", "weights @ value -> " + "-" * 9999), "is not Python|too deeply nested"),
+        (FILE + " " * 2**20, "more than a megabyte"),
+    ],
+)
+def test_a_file_that_is_no_text_of_changes_is_refused_in_a_sentence(file, text, said):
+    with pytest.raises(CourseError, match=said):
+        file(text)
+
+
+def test_a_file_that_is_not_there_is_refused_in_a_sentence(tmp_path, capsys):
+    assert main(["mistakes", "--mistakes", str(tmp_path / "nowhere.md")]) == 2
+    assert "there is no such file" in capsys.readouterr().err
+
+
+def test_a_terminal_obeys_no_sentence(file, capsys):
+    file(FILE.replace("plain mean", "plain \x1b[31m\x07\u202emean"))
+    main(["mistakes"])
+    told = capsys.readouterr().out
+    assert "You return the plain" in told and not {"\x1b", "\x07", "\u202e"} & set(told)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("endless", ["sum(iter(int, 1))", "[0 for _ in iter(int, 1)]", "10 ** 10 ** 10"])
+def test_a_change_without_an_end_is_told(file, capsys, monkeypatch, endless):
+    monkeypatch.setattr(own_mistakes, "LIMITS", Limits(seconds=1))
+    file(f"## 03.attention: endless\n\nA sentence.\n\n    weights @ value -> weights @ value * ({endless})\n")
+    assert main(["mistakes"]) == 1
+    assert "this was stopped, as it needs too much time or memory" in capsys.readouterr().err

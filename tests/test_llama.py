@@ -1,10 +1,12 @@
 """The Llama of lesson 22: its parts against PyTorch's, its file, its tokenizer, its cache, and the page's classes against the package's."""
 
 import re
+import struct
 import sys
 import unicodedata
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,7 +15,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils.base.errors import CourseError
+from course_utils.checks.running.limit import time_limit
 from course_utils.data import smollm2
+from course_utils.data.download import DataError
 from course_utils.data.measured import measured
 from course_utils.models import llama
 
@@ -73,6 +77,41 @@ def test_sizes_and_ids_that_do_not_fit_are_said():
         llama.unpack(torch.zeros(1, 20, dtype=torch.uint8), "Q2_K")
 
 
+def _text(words):
+    return struct.pack("<Q", len(words)) + words.encode()
+
+
+GGUF, FACT = b"GGUF" + struct.pack("<I", 3), _text("llama.x")
+LIES = {
+    "text": b"no such file" * 100,
+    "empty": b"",
+    "many tensors": GGUF + struct.pack("<QQ", 10**15, 0) + bytes(1000),
+    "many facts": GGUF + struct.pack("<QQ", 0, 10**15) + bytes(1000),
+    "a long list of numbers": GGUF + struct.pack("<QQ", 0, 1) + FACT + struct.pack("<IIQ", 9, 4, 10**15) + bytes(1000),
+    "a long list of texts": GGUF + struct.pack("<QQ", 0, 1) + FACT + struct.pack("<IIQ", 9, 8, 10**15) + bytes(1000),
+    "a long name": GGUF + struct.pack("<QQ", 0, 1) + struct.pack("<Q", 10**15) + bytes(1000),
+}
+
+
+@pytest.mark.parametrize("content", LIES.values(), ids=LIES)
+def test_a_model_file_that_lies_is_refused_at_once(tmp_path, content):
+    (tmp_path / "a.gguf").write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read as a Llama model in GGUF format"), time_limit(5):
+        llama.load_smollm2(tmp_path / "a.gguf")
+
+
+def test_a_model_file_with_false_sizes_is_refused_at_once(tmp_path):
+    whole = smollm2._write_stand_in().read_bytes()
+    place = whole.index(b"llama.block_count") + len(b"llama.block_count") + 4
+    (tmp_path / "a.gguf").write_bytes(whole[:place] + struct.pack("<I", 10**8) + whole[place + 4 :])
+    with pytest.raises(DataError, match="it says that it has 100,000,000 layers, and it has 30"), time_limit(20):
+        llama.load_smollm2(tmp_path / "a.gguf")
+    (tmp_path / "a.gguf").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match="it ends earlier than it says"), time_limit(20):
+        llama.load_smollm2(tmp_path / "a.gguf")
+    assert len(llama.load_smollm2(smollm2._write_stand_in()).model.layers) == 30
+
+
 def test_blocks_are_unpacked_as_by_the_library_gguf():
     import gguf
 
@@ -116,6 +155,87 @@ def test_a_random_model_stands_in_for_a_missing_file_and_says_so(tmp_path, monke
     monkeypatch.setenv("COURSE_REAL_DATA", "1")
     with pytest.raises(CourseError, match="it is not there"):
         smollm2.file_or_stand_in()
+
+
+SMALL = {"embedding_length": 24, "attention.head_count": 6, "feed_forward_length": 10, "block_count": 2}
+
+
+def write_gguf(path, facts, model, half=False):
+    """Write a small model as a GGUF file: `facts` change or, by None, remove what the file says."""
+    from gguf import GGUFWriter
+
+    tokens = [*"abcdefghij", "ab"]
+    said = {f"llama.{name}": size for name, size in SMALL.items()} | facts
+    file, names = GGUFWriter(path, said.pop("general.architecture", "llama")), {v: k for k, v in llama.NAMES.items()}
+    for name, value in said.items():
+        if value is not None:
+            {int: file.add_uint32, float: file.add_float32, str: file.add_string}[type(value)](name, value)
+    file.add_token_list(tokens)
+    file.add_token_merges(["a b"])
+    for name, values in model.state_dict().items():
+        for ours in sorted(names, key=len, reverse=True):  # norms of sub-layers before the last one
+            if f"{ours}." in f"{name}.":
+                name = name.replace(ours, names[ours], 1)
+                break
+        name = name.replace("layers.", "blk.")
+        file.add_tensor(name, values.half().numpy() if half else values.numpy())
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+    return path
+
+
+def model_of(tied=True, G=6, theta=1e4, eps=1e-5):
+    torch.manual_seed(1)
+    return llama.Llama(V=11, D=24, H=6, G=G, F=10, N=2, theta=theta, eps=eps, tied=tied)
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("sizes", [{}, {"tied": False}, {"G": 2, "theta": 500.0, "eps": 1e-3}])
+@torch.no_grad()
+def test_a_file_that_leaves_out_optional_facts_is_read(sizes, half, tmp_path):
+    names = {ours: f"llama.{name}" for name, ours in llama.OPTIONAL_SIZES.items()}
+    facts = {names[name]: value for name, value in sizes.items() if name in names}
+    model, ids = model_of(**sizes), torch.arange(11)[None]
+    found = llama.load_smollm2(write_gguf(tmp_path / "one.gguf", facts, model, half))
+    torch.testing.assert_close(found.model(ids), model(ids), atol=0.01 if half else 1e-5, rtol=0.01 if half else 1e-5)
+    assert found.tokenizer.encode("ab").ids == [10]
+
+
+@pytest.mark.parametrize(
+    "facts, sentence",
+    [
+        ({"llama.block_count": None}, "the file does not say llama.block_count"),
+        ({"llama.block_count": 10**8}, "the file says llama.block_count = 100000000, but it has only"),
+        ({"llama.rope.dimension_count": 2}, "it must be a head's width, 4"),
+        ({"llama.rope.scaling.type": "linear"}, "only 'none' can be read"),
+        ({"tokenizer.ggml.model": "llama"}, "tokenizer.ggml.model = 'llama', and only 'gpt2' can be read"),
+        ({"general.architecture": "qwen2"}, "general.architecture = 'qwen2', and only 'llama' can be read"),
+        ({"llama.feed_forward_length": 9}, "must have the shape"),
+        ({"llama.block_count": 3}, "the file lacks the weights layers.2"),
+        ({"llama.block_count": 1}, "the file has weights layers.1"),
+    ],
+)
+def test_a_file_of_another_model_is_refused_with_a_sentence(facts, sentence, tmp_path):
+    with pytest.raises(CourseError, match=re.escape(sentence)):
+        llama.load_smollm2(write_gguf(tmp_path / "one.gguf", facts, model_of()))
+
+
+def test_a_file_that_is_not_gguf_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "one.gguf").write_bytes(bytes(64))
+    with pytest.raises(CourseError, match="is not a whole GGUF file"):
+        llama.load_smollm2(tmp_path / "one.gguf")
+
+
+def test_the_page_says_that_a_prompt_is_empty():
+    page = program("measuring").page("22_real_language_model", tokenizer=SimpleNamespace(encode=_no_tokens))
+    with pytest.raises(AssertionError, match="the prompt is empty"):
+        page.write("", cached=False)
+
+
+def _no_tokens(text):
+    return SimpleNamespace(ids=[])
 
 
 # With the file

@@ -15,6 +15,7 @@ from tasks import TASKS, altered, solution_of
 from weak_tests import attention_test, same, score_test
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import shapes
+from course_utils.checks.compare import difference
 from course_utils.checks.error_hints import IN_OTHER_WORDS
 from course_utils.checks.expected import Expected
 from course_utils.checks.explain import Baseline, evaluator_of
@@ -338,7 +339,7 @@ def most(group):
         ("06.copy_unknown", lambda words, w, source: [source[w[t].argmax() - 1] if word == "<unk>" else word for t, word in enumerate(words)], "The largest is at position 2"),
         ("07.bleu", bleu_with(lambda p: math.exp(sum(n * math.log(q) / 4 for n, q in enumerate(p, 1)))), "If all five agree, the mean is wrong"),
         ("07.log_probability", lambda z, t: (z.softmax(-1) + 1e-10).log()[torch.arange(len(t)), t].sum(), "such as 1e-10"),
-        ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "up to a step of 0.01"),
+        ("07.tipping_alpha", lambda a, m, b, n: math.ceil(max(0.0, math.log(b / a) / math.log((5 + n) / (5 + m))) * 100) / 100, "rounded up to a multiple of 0.01"),
         ("08.best_baseline", lambda p, rewards: rewards.median(), "the squared lengths |g_k|² are"),
         ("10.head_worth", lambda score, H: torch.tensor([score(torch.ones(H) > 0) / score(torch.arange(H) != h) for h in range(H)]), "so head 0 is worth 0. Yours is 1."),
         ("19.ideal_weights", lambda c: (marked := F.pad(c[1:] == c[-1], (0, 1))) / marked.sum(), "Step 0 gets a weight of 0.5, but there no label is read"),
@@ -446,7 +447,7 @@ def ignoring(agree):
         ("01.must_fail", by_sides(lambda good, bad: ["good"] in good and ["bad"] in bad), "Your function returns False for all sentences that the check tries", "whatever"),
         ("01.must_fail", by_sides(lambda good, bad: any(word in s for s in good for t in bad for word in t)), "Here no two positive sentences together contain the same words", "whatever"),
         ("04.ignores_query", ignoring(lambda same: bool(same.any())), "You return True for a score that", "you are given"),
-        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "The warm-up is correct.", "divide by 0"),
+        ("13.learning_rate", lambda s, n, w, high: high * s / w if s <= w else high * (n - s) / (n - w), "falls to 0 at the last step", "divide by 0"),
         ("14.glimpse", altered("14.glimpse", ("((location + 1)", "((location.flip(1) + 1)")), "A location is (x, y)", "corner"),
     ],
 )  # fmt: skip
@@ -675,3 +676,26 @@ def test_plain_numbers_are_shown_with_as_many_digits_as_tensors():
     assert in_text(0.4374999888, 1.0) == [("Expected", "0.4375"), ("Received", "1")]
     assert in_text(0.12345, 0.12349) == [("Expected", "0.12345"), ("Received", "0.12349")]
     assert in_text([0.1234567, 2], [0.12, 2])[0] == ("Expected", "[0.1235, 2]")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_numbers_of_16_bits_are_told_their_precision(dtype):
+    softmax = lambda scores, temperature=1.0: (scores / temperature).to(dtype).softmax(-1).float()  # noqa: E731
+    report = failing_report("02.softmax", softmax)
+    name = str(dtype).removeprefix("torch.")
+    assert f"only the precision of {name}, 16 bits each" in str(report), str(report)
+    assert "16 bits" not in str(failing_report("02.softmax", lambda scores, temperature=1.0: scores))
+
+
+def test_long_texts_are_shown_from_where_they_differ():
+    expected = "a" * 70 + "b" * 20
+    for received, says in (
+        (
+            "a" * 70 + "c",
+            f"is right up to '{'a' * 20}', its first 70 characters. There, 'c' follows; '{'b' * 20}' was expected.",
+        ),
+        ("a" * 70, f"the text ends; '{'b' * 20}' was expected."),
+        (expected + "!", "There, '!' follows; nothing more was expected."),
+        ("c" + expected, "is 'caa"),
+    ):
+        assert says in difference(expected, received, "text").sentence

@@ -475,6 +475,20 @@ def test_side_by_side_shows_rows_with_nan_or_rows_that_differ():
     assert "shape (5, 10, 12), shown: [3]</div>" in received and received.count("<table") == 1
 
 
+def test_four_axes_are_drawn_matrix_by_matrix_with_the_shape():
+    right = torch.arange(48.0).reshape(2, 3, 2, 4)
+    wrong = right.clone()
+    wrong[1, 2, 0, 3] += 1
+    received = side_by_side(right, wrong).split("<div>received")[1]
+    assert "shape (2, 3, 2, 4), shown: [1, 2]</div><div>[1, 2]</div><table" in received
+    assert received.count("<table") == received.count("≠") == 1 and "≠ 44" in received
+    text = dict(in_text(right, wrong))["Received"]
+    assert (
+        text.startswith("a tensor of shape (2, 3, 2, 4):\n  [0, 0] [[0, 1, 2, 3], [4")
+        and "\n  [1, 2] [[40, 41, 42, 44]" in text
+    )
+
+
 def test_importing_the_package_is_cheap():
     loaded = "import sys, course_utils; print([m for m in sys.modules if m.split('.')[0] in ('torch', 'matplotlib', 'IPython')])"
     result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
@@ -640,7 +654,7 @@ def test_an_answer_that_is_no_letter_is_no_attempt(answer, course_folder, printe
 
 
 @pytest.mark.parametrize("answer", [None, "", "much", []], ids=repr)
-def test_what_a_question_asks_for_is_shown_without_its_answer(answer):
+def test_a_question_asks_for_a_reply_without_giving_it_away(answer):
     for question in (question for lesson in catalogue.lessons() for question in catalogue.questions_of(lesson)):
         said = question.judge(answer, 0).message
         for literal in re.findall(r'check\("\d\d\.q\d", (.+?)\)`', said):

@@ -197,7 +197,8 @@ def test_make_installs_once_and_again_when_the_pins_change(checkout):
     assert make(checkout, "lab", python).returncode == 0
     asked = log(checkout)
     assert any(line.startswith("-m venv") for line in asked)
-    assert any("pip install" in line and "-c constraints.txt -e .[lab]" in line for line in asked)
+    (install,) = [line for line in asked if "pip install" in line]
+    assert "-c constraints.txt -e .[lab]" in install and "quiet" not in install  # pip shows how far it is
     assert asked[-1] == "-m course_utils lab"
 
     assert make(checkout, "lab", "PORT=9001", python).returncode == 0
@@ -208,6 +209,25 @@ def test_make_installs_once_and_again_when_the_pins_change(checkout):
     assert make(checkout, "lab", python).returncode == 0
     asked = "\n".join(log(checkout))
     assert "pip install" in asked and "-m venv" not in asked
+
+
+@needs_make
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is one build of PyTorch")
+def test_make_names_the_small_build_where_no_gpu_is(checkout, monkeypatch):
+    python, small = stand_in(checkout, "3.12"), "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make lab"
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    (checkout / "nvidia-smi").write_text("#!/bin/sh\n")
+    (checkout / "nvidia-smi").chmod(0o755)
+    with monkeypatch.context() as with_gpu:
+        with_gpu.setenv("PATH", f"{checkout}{os.pathsep}{os.environ['PATH']}")
+        assert small not in make(checkout, "lab", python).stdout
+    for stamp in (checkout / ".venv").glob(".lab"):
+        stamp.unlink()
+    if not shutil.which("nvidia-smi"):
+        assert small in make(checkout, "lab", python).stdout
+        (checkout / ".venv/.lab").unlink()
+        monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://example.org")
+        assert small not in make(checkout, "lab", python).stdout
 
 
 @needs_make

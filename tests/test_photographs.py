@@ -100,7 +100,7 @@ def test_lesson_15_reads_both_forms_of_flickr8ks_captions(lesson, tmp_path):
 @pytest.mark.parametrize("line", ["2.jpg A dog .", "2.jpg#0\t", ",A dog ."])
 def test_lesson_15_names_a_line_without_a_name_or_caption(lesson, line, tmp_path):
     (tmp_path / "captions.txt").write_text(f"1.jpg#0\tA dog .\n{line}\n")
-    with pytest.raises(ValueError, match="line 2: no name and caption"):
+    with pytest.raises(AssertionError, match="line 2: no caption"):
         lesson.read_flickr8k(tmp_path / "captions.txt")
 
 
@@ -213,3 +213,10 @@ def test_bleu_counts_one_word_to_four_and_all_references():
     assert bleu(data, ["a dog runs fast here"], "test") == pytest.approx([100] * 4)
     one, two, *_ = bleu(data, ["the dog runs slowly"], "test")
     assert one == pytest.approx(75) and two == pytest.approx(100 * (3 / 4 * 2 / 3) ** 0.5)
+
+
+def test_the_control_covers_another_words_largest_weight():
+    own, another, pairs, same, all_pairs, inside = program("flickr8k").control()
+    text = (FOLDER.parents[2] / "course_lessons/lesson_15_captions/lesson.py").read_text(encoding="utf-8")
+    assert f"changes {1 - own:.0%} of the words, and covering that of another word {1 - another:.0%}" in text
+    assert 0 < same < all_pairs and pairs <= all_pairs - same and inside < 1 / 3

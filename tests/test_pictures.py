@@ -28,6 +28,20 @@ def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
+def test_pictures_side_by_side_are_never_too_small_to_read():
+    panel = torch.eye(2), ["a", "b"], ["q", "r"]
+    for count, rows in ((2, 1), (3, 1), (4, 2), (5, 2)):
+        plots.side_by_side(plots.weights, {f"panel {i}": panel for i in range(count)})
+        figure = plt.gcf()
+        assert len(figure.axes) == count and len({ax.get_subplotspec().rowspan.start for ax in figure.axes}) == rows
+        assert figure.get_size_inches()[0] <= plots.WIDEST
+
+
+def test_a_square_of_colour_has_no_edge():
+    plots.colours(torch.eye(3), ["red", "green", "blue"])
+    assert not any(spine.get_visible() for ax in plt.gcf().axes for spine in ax.spines.values())
+
+
 def test_weights_use_a_map_from_zero_to_one_and_name_their_axes():
     plots.weights(torch.tensor([[0.25, torch.nan, 0.75]]), ["a", "b", "c"], ["q"])
     ax = plt.gca()

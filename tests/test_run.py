@@ -403,3 +403,50 @@ def test_advice_on_axes_is_given_where_it_helps():
 def test_a_part_of_an_answer_that_is_none_is_named():
     report = judge_answer(TASKS["03.attention"], lambda q, k, v, mask=None: (q, None))
     assert report.message == "weights is None."
+
+
+# Modules
+
+
+class Layer(torch.nn.Module):
+    """A layer that looks at its own parameters."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight, self.seen = torch.nn.Parameter(torch.zeros(width)), []
+
+    def forward(self, x):
+        weight = dict(self.named_parameters())["weight"]
+        self.seen.append(
+            isinstance(weight, torch.nn.Parameter)
+            and weight is self.weight is next(self.parameters())
+            and weight.requires_grad
+            and weight.is_leaf
+            and torch.equal(self.state_dict()["weight"], weight)
+            and weight.dtype == x.dtype
+        )
+        assert all(self.seen)
+        self.weight = self.weight  # only a Parameter may take a parameter's place
+        return x * weight
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_modules_weights_are_its_own_parameters(dtype):
+    weight, x = torch.tensor([2.0, 3.0], dtype=dtype), torch.tensor([[1.0, -1.0]], dtype=dtype)
+    case = Case("a layer", ({"width": 2}, {"weight": weight}, x), gradient=True, module=True)
+    outcome = run(Layer, [case])[0]
+    assert outcome.status == "value" and not outcome.gradient_failure, outcome
+    assert torch.equal(outcome.value, x * weight) and outcome.value.dtype == dtype
+    wanted = run(lambda sizes, weights, x: x * weights["weight"], [case])[0].gradients
+    assert all(map(torch.allclose, outcome.gradients, wanted)) and not outcome.changed
+
+
+def test_a_module_that_changes_its_weights_is_found_to():
+    class Halved(Layer):
+        def forward(self, x):
+            with torch.no_grad():
+                self.weight *= 0.5
+            return x * self.weight
+
+    case = Case("a layer", ({"width": 2}, {"weight": torch.ones(2)}, torch.ones(1, 2)), module=True)
+    assert run(Halved, [case])[0].changed == ((1, "weight"),)

@@ -197,7 +197,7 @@ WITHOUT_CONTENTS = ("index.html", "translator.html", "search.html?q=mask", "glos
 
 @pytest.mark.parametrize("width", [390, 1440, 1920])
 def test_a_page_without_contents_is_in_the_middle(open_page, width):
-    margins = """() => ["main", ".bd-article"].map((one) => document.querySelector(one).getBoundingClientRect())
+    margins = """() => ["main", ".bd-article, .bd-search-container"].map((one) => document.querySelector(one).getBoundingClientRect())
       .reduce((main, article) => [article.left - main.left, main.right - article.right])"""
     for name in WITHOUT_CONTENTS:
         left, right = open_page(name, width=width).evaluate(margins)
@@ -244,6 +244,7 @@ def test_a_question_says_why_and_the_first_page_counts(open_page):
     page.reload()
     shows(asked.get_by_role("status")).to_contain_text(one.right[1])
     page.goto(page.url.replace("notebooks/02_weighted_sums", "index"))
+    shows(page.locator(".course-begin a").first).to_have_text("Continue with lesson 02")
     card = page.locator(".course-lessons li", has_text="02 Weighted sums")
     shows(card).to_contain_text(f"{catalogue.lessons()['02'].reading} minutes")
     shows(card).to_contain_text("1 of 5 questions right")
@@ -300,6 +301,20 @@ def test_a_printed_question_has_its_options_and_no_buttons(open_page):
     question = page.locator(".course-asked", has=page.locator("input[type=radio]")).first
     shows(question.locator(".option").last).to_be_visible()
     shows(question.locator("button").first).to_be_hidden()
+
+
+def test_a_printed_page_begins_on_the_left(open_page):
+    page = open_page("notebooks/02_weighted_sums.html", width=794)
+    page.emulate_media(media="print")
+    title, text = (page.locator(one).first for one in ("#jb-print-docs-body h1", ".course-open"))
+    assert abs(title.bounding_box()["x"] - text.bounding_box()["x"]) < 2
+    assert title.evaluate("title => getComputedStyle(title).textAlign") == "left"
+
+
+def test_colours_that_are_shown_stay_as_they_are_in_the_dark(open_page):
+    page = open_page("notebooks/00_start_here.html", "dark")
+    filters = "all => all.map((one) => getComputedStyle(one).filter)"
+    assert set(page.locator(".cell_output img.jp-needs-light-background").evaluate_all(filters)) == {"none"}
 
 
 def test_a_question_shows_code_as_code(open_page, site):
@@ -414,6 +429,20 @@ def test_the_search_quotes_from_a_lessons_text_and_code(open_page):
         shows(quoted).to_have_attribute("href", led)
 
 
+@pytest.mark.parametrize(
+    ("term", "section"),
+    [
+        ("temperature", "02_weighted_sums.html#weights-that-are-positive-and-sum-to-one"),
+        ("weighted sum", "00_start_here.html#a-sum-in-which-some-vectors-count-more"),
+    ],
+)
+def test_the_search_for_a_term_leads_to_its_definition_first(open_page, term, section):
+    results = open_page(f"search.html?q={term.replace(' ', '+')}").locator("#search-results li")
+    shows(results.first.locator("p a").first).to_contain_text(re.compile(term, re.IGNORECASE))
+    found = [one.locator("a").first.get_attribute("href") for one in results.all()]
+    assert found[0] == f"notebooks/{section}" and found[1].startswith("glossary.html")
+
+
 READ = """([name, kind, texts]) => {
   const { weights, config, subwords: saved } = window.COURSE_MODELS[name];
   const model = new Attention[kind](Attention.load(weights), config), subwords = new Subwords(saved);
@@ -445,16 +474,36 @@ def test_the_page_computes_what_pytorch_does(open_page):
             assert torch.allclose(torch.tensor(came["logits"]), logits, atol=1e-4)
 
 
+FRENCH = {
+    "attention-en-fr": "French, with the recurrent networks and the attention of lesson 06",
+    "seq2seq-en-fr": "French, with the recurrent networks of lesson 05, without attention",
+}
+
+
 def test_french_translators_agree_with_torch_and_show_attention(open_page):
     page = translating(open_page)
     put_in(page, SENTENCES[3])
-    for part, name in (("one-vector", "seq2seq-en-fr"), ("one-attention", "attention-en-fr")):
+    parts = ("choices", "with-steps", "heads", "next")
+    shows(page.locator("[data-part=choices]")).to_be_visible()
+    for name, label in FRENCH.items():
+        page.get_by_role("radio", name=label).check()
         model, subwords = load_pretrained(name)
         (greedy,) = translate_all(model, subwords.encode([SENTENCES[3]]), width=1, weights=True)
-        shows(page.locator(f"[data-part={part}]")).to_have_text(subwords.decode([greedy.tokens])[0])
-    shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=alignment] tbody tr").all()]
-    exact = [[f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()]
-    assert shown[:-1] == exact  # the last row is that of EOS
+        shows(page.locator("[data-part=translation]")).to_have_text(subwords.decode([greedy.tokens])[0])
+        visible = [page.locator(f"[data-part={part}]").is_visible() for part in parts]
+        assert visible == [False, False, greedy.weights is not None, True]
+        shows(page.get_by_text("This model is not a Transformer").locator("visible=true")).to_have_count(1)
+        if greedy.weights is not None:
+            shown = [row.locator("td").all_inner_texts() for row in page.locator("[data-part=heads] tbody tr").all()]
+            exact = [
+                [f"{100 * weight:.0f}" if weight >= 0.05 else "" for weight in row] for row in greedy.weights.tolist()
+            ]
+            assert shown[:-1] == exact  # the last row is that of EOS
+            page.locator("[data-part=words] button").nth(1).click()
+            most = max(range(len(exact[1])), key=lambda column: greedy.weights[1][column])
+            assert shown_weights(page, "source")[most][1] == int(exact[1][most])
+            page.locator("[data-part=next] button").nth(1).click()  # another word can be chosen
+            shows(page.locator("[data-part=words] .forced")).to_have_count(1)
 
 
 def test_the_translator_follows_another_word_and_drops_a_head(open_page):
@@ -540,8 +589,9 @@ def test_a_tap_on_a_phone_changes_what_is_in_sight(phone):
         return box["y"] >= 0 and box["y"] + box["height"] <= 844
 
     page = phone("translator.html")
-    words, table = page.locator("[data-part=words] button"), page.locator("[data-part=alignment]:has(tbody tr)")
-    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the French one, whole
+    words, table = page.locator("[data-part=words] button"), page.locator("[data-part=heads]:has(tbody tr)")
+    page.get_by_role("radio", name=FRENCH["attention-en-fr"]).check()
+    assert table.evaluate("table => table.scrollWidth <= table.parentElement.clientWidth")  # the only one, whole
     words.nth(2).tap()
     for part in ("translation", "source", "words"):
         assert in_sight(page.locator(f"[data-part={part}]")), part
@@ -624,16 +674,16 @@ WARNED = {
 
 
 def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
-    page, (_, subwords) = translating(open_page), load_pretrained("transformer-en-de")
+    page = translating(open_page)
     translation = page.locator("[data-part=translation]")
     for text, said in WARNED.items():
-        for language, name in (("fr", "French"), ("de", "German")):
-            page.get_by_role("radio", name=name).check()
+        for name in ("attention-en-fr", "transformer-en-de"):
+            page.locator(f"input[value={name}]").check()
             put_in(page, text)
             shows(translation).to_have_text(re.compile(r"\S"))
             shown = page.locator(".warning").all_inner_texts()
-            read = small_start(straight(text), subwords)
-            assert shown == warnings_of(read, translation.inner_text(), language)
+            read = small_start(straight(text), load_pretrained(name)[1])
+            assert shown == warnings_of(read, translation.inner_text(), name[-2:])
             shows(page.locator(".translation.doubtful")).to_have_count(1 if shown else 0)
         assert any(said in warning for warning in shown) if said else shown == [], text
 
@@ -641,18 +691,17 @@ def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
 def test_the_first_page_leads_to_french_and_german_can_be_chosen(open_page):
     page = open_page("index.html")
     page.get_by_role("link", name="Translate a sentence of your own").click()
-    french, german = (page.get_by_role("radio", name=name) for name in ("French", "German"))
+    french, german = page.get_by_role("radio", name=FRENCH["attention-en-fr"]), page.get_by_role("radio", name="German")
     shows(french).to_be_checked()
     translation = page.locator("[data-part=translation]")
     shows(translation).to_contain_text("Deux jeunes filles jouent")
     shows(translation).to_have_attribute("lang", "fr")
-    shows(page.locator("[data-part=german]")).to_be_hidden()
-    shows(page.locator("[data-part=alignment] tbody tr").first).to_be_visible()
+    shows(page.locator("[data-part=choices]")).to_be_hidden()
+    shows(page.locator("[data-part=heads] tbody tr").first).to_be_visible()
     german.check()
     shows(translation).to_contain_text("Zwei kleine Mädchen spielen")
     shows(translation).to_have_attribute("lang", "de")
-    shows(page.locator("[data-part=german]")).to_be_visible()
-    shows(page.locator("[data-part=one-attention]")).to_contain_text("Deux jeunes filles jouent")
+    shows(page.locator("[data-part=choices]")).to_be_visible()
     card = (PRETRAINED / "transformer-en-de/README.md").read_text(encoding="utf-8")
     (bleu,) = re.findall(r"^\| test_2016_flickr \| (\S+) \|", card, re.MULTILINE)
     assert "29,000 captions of photos" in page.locator("main h1 + p").inner_text()
@@ -693,8 +742,8 @@ def test_a_lesson_reads_on_without_scripts(browser, site):
     one = next(one for one in catalogue.questions_of("02") if isinstance(one, catalogue.Question))
     options = page.locator(f'[id="asked-{one.id}"] li').all_inner_texts()
     assert options == [text.replace("`", "") for _, text in one.options(0)]
-    colour = page.locator("main a").first.evaluate("link => getComputedStyle(link).color")
-    assert colour != page.locator("main p").first.evaluate("text => getComputedStyle(text).color")
+    colours = "(ones) => ones.map((one) => getComputedStyle(one).color)"
+    assert len(set(page.locator(".course-open, .course-open a").evaluate_all(colours))) == 2
     page.goto((site[0] / "translator.html").as_uri())
     shows(page.get_by_text("The translator needs JavaScript")).to_be_visible()
     context.close()
@@ -786,11 +835,12 @@ def test_the_glossary_gives_a_terms_meaning_with_links_both_ways():
     text = "# Glossary\n\n- **query** (queries): what asks.\n- **score**: a number.\n"
     _, entries = contents.glossary(text, lessons).split("# Glossary\n\n")
     back = ", ".join(f'<a href="notebooks/{name}.html#term-query">lesson {name[:2]}</a>' for name in ("02_a", "03_b"))
-    query = f'<span id="term-query">query</span>\n: What asks. ({back})'
-    assert entries == f'{query}\n\n<span id="term-score">score</span>\n: A number.\n\n'
+    query = f'<span class="course-defined" id="term-query">query</span>\n: What asks. ({back})'
+    assert entries == f'{query}\n\n<span class="course-defined" id="term-score">score</span>\n: A number.\n\n'
     link = '<a class="course-term" href="../glossary.html#term-query" data-meaning="What asks."'
     header, text = (cell["source"] for cell in lessons["notebooks/02_a.ipynb"]["cells"])
-    first, again = f'{link} id="term-query">**query**</a>', f"{link}>**Queries**</a>"
+    defined = link.replace("course-term", "course-term course-defined")
+    first, again = f'{defined} id="term-query">**query**</a>', f"{link}>**Queries**</a>"
     assert header == "**You need** it."
     assert text == f"Words ask.\nA {first} asks for $x$. **Next**: two {again}."
 

@@ -906,6 +906,10 @@ SUBMITTED = {  # by what is in the file of the task 02.softmax
             "`softmax` is defined only inside a string: take out the quotes",
             replacing(f"answer = {QUOTES}\n{SOFTMAX}{QUOTES}"),
         ),
+        *(
+            case("`softmax` is made by `exec` from a text. It counts if it runs", replacing(f"exec({text})"))
+            for text in (repr(SOFTMAX), f"{QUOTES}\n{SOFTMAX}{QUOTES}")
+        ),
         case("uses `softmax`, which no cell", replacing(f"%%timeit\n{SOFTMAX}"), MASKED),
         case("uses `softmax`, which no cell", replacing(f"%%writefile a.py\n{SOFTMAX}"), MASKED),
     ],
@@ -1284,16 +1288,25 @@ def test_the_set_up_cell_uses_the_course_around_it_if_complete(around, tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path)), done.stderr
 
 
-def test_the_set_up_cell_installs_from_the_course_around_it(around, tmp_path):
-    done = run_setup(around)
-    assert f"'-e', '{tmp_path}'" in done.stdout and "lacks torch, numpy, " in done.stdout and done.returncode == 0
-    failed = run_setup(around, CODE="1")
-    assert failed.returncode and "They could not be installed" in failed.stderr
+def test_the_set_up_cell_installs_nothing_into_a_clones_python(around, tmp_path):
+    told = run_setup(around)
+    assert told.returncode and "'pip'" not in told.stdout and "Traceback" not in told.stderr
+    assert f"{sys.executable}, which lacks torch, numpy, " in told.stderr
+    assert f"Run `make lab` in {tmp_path} once" in told.stderr and f"choose {tmp_path / '.venv'} as" in told.stderr
     (tmp_path / ".venv").mkdir()
     told = run_setup(around)
-    assert told.returncode and "pip" not in told.stdout
+    assert told.returncode and "'pip'" not in told.stdout and "Traceback" not in told.stderr
     assert f"Choose the course's own environment as its kernel instead: {tmp_path / '.venv'}." in told.stderr
-    assert "Traceback" not in told.stderr + failed.stderr
+
+
+@pytest.mark.parametrize("has_gpu", [True, False])
+def test_the_set_up_cell_names_the_build_for_this_computer(monkeypatch, tmp_path, has_gpu):
+    monkeypatch.setattr(set_up.sys, "platform", "linux")
+    monkeypatch.setattr(set_up.shutil, "which", lambda name: name if has_gpu else None)
+    command = set_up.install_command(tmp_path)
+    assert command.startswith("%pip install ") and f'-e "{tmp_path}"' in command
+    assert (f"--extra-index-url {set_up.CPU_BUILD}" in command) is not has_gpu
+    assert set_up.CPU_BUILD in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_set_up_cell_names_a_placeholder_for_what_it_is(tmp_path):

@@ -410,13 +410,8 @@ def loss_on(model, batch):
 @torch.no_grad()
 def evaluate(model, batches):
     model.eval()  # switches dropout off, if the model has any
-    total = 0.0
-    count = 0
-    for batch in batches:
-        reviews = len(batch[0])  # the last batch has fewer
-        total = total + reviews * loss_on(model, batch).item()
-        count = count + reviews
-    return total / count
+    sums = [len(batch[0]) * loss_on(model, batch).item() for batch in batches]
+    return sum(sums) / sum(len(batch[0]) for batch in batches)  # of the reviews
 
 
 # %%
@@ -530,9 +525,10 @@ plots.bars(by_split, "accuracy", title="test reviews", ylim=(0, 1.1))
 errors = 1 - hits.mean(0)  # reviews
 of_negated = errors[negation].sum() / errors.sum()
 print(f"share of all errors that are in reviews with a negation: {of_negated:.2f}")
+print(f"share of these reviews in the test set: {negation.float().mean():.2f}")
 
 # %% [markdown]
-# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But only about a quarter of all errors are in reviews with a negation, so most have other causes. Does a negation that helps on one kind of review have to hurt on the other? To find out, we need a task whose rule we know.
+# No: on SST-2, a negation is associated with lower accuracy on positive reviews but higher accuracy on negative ones. (Negations are "not", "n't", "no", "never" and the like.) But about a quarter of all errors are in reviews with a negation, hardly more than those reviews' share of the test set. Most errors have other causes. Does a negation that helps on one kind of review have to hurt on the other? To find out, we need a task whose rule we know.
 #
 # ## A toy task with a predictable failure
 #
@@ -630,7 +626,7 @@ plots.bars(measured, "test accuracy", expected=expected, ylim=(-0.05, 1.15))
 #
 # | here | in papers | in PyTorch | elsewhere |
 # | --- | --- | --- | --- |
-# | sum of word vectors | neural bag of words; with the mean, deep averaging network (Iyyer et al., 2015) | `nn.EmbeddingBag`, `mode="sum"`, `padding_idx=0` | fastText (Joulin et al., 2017): the mean, also of n-grams |
+# | sum of word vectors | neural bag of words; with the mean and hidden layers, deep averaging network (Iyyer et al., 2015) | `nn.EmbeddingBag`, `mode="sum"`, `padding_idx=0` | fastText (Joulin et al., 2017): the mean, also of n-grams |
 # | word vectors trained with the model | pretrained vectors, such as GloVe (Pennington et al., 2014) | `nn.Embedding.from_pretrained(vectors)` | gensim: `downloader.load("glove-wiki-gigaword-50")` |
 # | `encode`: ids and mask | tokenization | `nn.utils.rnn.pad_sequence` | Hugging Face: a tokenizer's `input_ids`, and `attention_mask` with 1 for words |
 # | `read_reviews`, `ReviewDataset` | | `torch.utils.data.Dataset` | Hugging Face: `datasets.load_dataset` |

@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="02",
     title="Weighted sums",
-    question="Can a word's weight depend on the other words, and is that enough to handle “not”?",
+    question="How much should each word count?",
     goals=(
         "turn scores into weights with softmax, temperature and a mask",
         "compute the scores, weights and context of fixed attention",

@@ -1,10 +1,20 @@
+# %% [markdown]
+# > the film was great
+# >
+# > the film was not great
+#
+# One short word turns a recommendation into a warning, but in lesson 01's sum, "great" counts the same in both reviews. Of four cases, a good and a bad review, each with and without "not", no sum gets more than three right.
+#
+# What if "not" could change how much "great" counts? Then the weight of a word would have to depend on the other words. Where does such a weight come from, and is it enough to handle "not"?
+
 # %%
 import random
 
 import torch
 from torch import nn
 
-from course_utils import check, predict, reveal
+from course_lessons.lesson_02_weighted_sums import figures
+from course_utils import check, reveal
 from course_utils.data.generated_reviews import (
     ADVERBS,
     AFTER,
@@ -16,7 +26,7 @@ from course_utils.data.generated_reviews import (
     four_cases,
     generate_reviews,
 )
-from course_utils.figures import diagrams, plots
+from course_utils.figures import plots
 from course_utils.models.sentiment import (
     SumOfWords,
     build_vocabulary,
@@ -28,8 +38,6 @@ from course_utils.models.sentiment import (
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 01's sum, "not" cannot change how much "great" counts. Of four cases, a good and a bad review, each with and without "not", a linear score on the sum therefore gets at most three right. Now we give each word a weight. Can this weight depend on the other words, and is that enough to handle "not"?
-#
 # ## A sum in which words carry different weights
 #
 # A **weighted sum** multiplies each word's vector $x_s$ by a **weight** $a_s$ and adds up the results to give the **context** $c$:
@@ -50,13 +58,13 @@ print("by loop   ", context)
 print("by product", weights @ x)
 
 # %% [markdown]
-# The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$, a sum that the product `weights @ x` gives in one step.
+# The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$, which the product `weights @ x` gives in one step.
 #
-# We would gain nothing, however, if each word had the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, but a plain sum does the same if the vector of "great" is $(6, 0)$. We therefore look for weights that depend on the other words.
+# Isn't this lesson 01's sum with longer vectors? It is, if each word has the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, and a plain sum does the same if the vector of "great" is $(6, 0)$. We gain something only if the weights depend on the other words.
 #
 # ## Weights that are positive and sum to one
 #
-# We let the words share a total weight of 1, so one word can gain weight only if another loses some. Every word has a **score** $z_s$, which may be any number, and the **softmax** function turns the scores into weights:
+# We therefore let the words share a total weight of 1, so one word can gain weight only if another loses some. Every word has a **score** $z_s$, which may be any number, and the **softmax** function turns the scores into weights:
 #
 # $$a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}}$$
 #
@@ -82,41 +90,37 @@ print("by PyTorch    ", higher.softmax(-1))
 # %% [markdown]
 # As PyTorch shows, the weights do not change, because every exponential, and with it the total, is multiplied by $e^{100}$: only the differences between scores matter.
 #
-# Our formula, however, fails here: $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch avoids this by first subtracting the largest score from all scores. From now on, we therefore use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
+# Our formula fails here: $e^{101}$ is too large for a 32-bit number and becomes infinity, and infinity divided by infinity is NaN (not a number). PyTorch first subtracts the largest score from all scores. From now on, we use its `softmax(-1)`, where the -1 means that the numbers along the last axis share the weight.
 #
 # Before the softmax, we can divide all scores by a number called the **temperature**. At temperature 1, "great" has a weight of 0.844; what will its weight be at 0.4?
 
-# %% tags=["nbval-check-output"]
-predict("02.cold", ...)
 
-# %% tags=["nbval-check-output", "reveals"]
-print("temperature, then the weights of", *words)
-for temperature in (0.4, 1.0, 100.0):
-    print(f"{temperature:6.1f}", (z / temperature).softmax(-1))
+# %% tags=["reveals"]
+print("The weights at four temperatures:")
+figures.temperatures(words, z)
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# At temperature 0.4, "great" has nearly all the weight, whereas at 100, the three weights are nearly equal. In general, temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal.
+# Temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal: at 100, they are nearly the same.
 #
 # ## Where do scores come from?
 #
-# Instead of choosing the scores by hand, we now compute them from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score $z_s = g(x_s)$ is the dot product of its vector with θ:
+# Instead of choosing the scores by hand, we now compute them from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# A word gets a high score if its vector has a large component in the direction of θ. We say that θ *looks for* this direction and that attention **attends** to the words with large weights.
+# Why a dot product? Think of θ as a list of wishes, one for each entry of a word: a positive number asks for it, a negative one for its opposite, and 0 does not care. Each wish that the word grants raises its score. We say that θ *looks for* this direction and that attention **attends** to the words with large weights.
 #
-# In the plot, θ₁ = (0, 1) is the grey arrow, and a dotted line projects "really" onto the direction of θ₁. Which of the three words gets the highest score?
+# The vector θ₁ = (0, 1) looks for negation. Which word of "not really great" will have the highest score, and how is it computed?
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
-theta_2 = torch.tensor([1.0, 0.0])  # D: looks for praise
-ax = plots.axes(width=4.2, height=3.4)
-plots.directions(x, words, theta_1, ax=ax, direction_name="θ₁")
-_ = ax.set(xlabel="first entry: praise", ylabel="second entry: negation")
+figures.one_look(words, x, theta_1)
 
 # %% [markdown]
-# The highest score goes to "not", whose vector has the largest component in the direction of θ₁. Next comes "really", whereas "great" scores 0, since its vector is perpendicular to θ₁. The next cell also tries θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
+# The word "not" scores 2 and gets two thirds of the weight. Even "great", which scores 0, gets some, because $e^0$ is 1: a softmax never ignores a word completely.
+#
+# The next cell does the same in code and also tries θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
 
 
 # %% tags=["nbval-check-output"]
@@ -126,6 +130,7 @@ def fixed_attention(x, theta):  # S D, D
     return weights @ x, weights  # D, S
 
 
+theta_2 = torch.tensor([1.0, 0.0])  # D: looks for praise
 for theta in (theta_1, theta_2, 5 * theta_2):
     context, weights = fixed_attention(x, theta)
     print("scores", x @ theta, " weights", weights, " context", context)
@@ -154,20 +159,17 @@ print("weights", weights)
 # %% [markdown]
 # The exponentials of "really" and "great" are 2.718 and 1, which add up to 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now we put "not" in front, which has a score of 2 and an exponential of $e^2 = 7.389$. By what number does this divide the weight of "great"?
 
-# %% tags=["nbval-check-output"]
-predict("02.great_after_not", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
 three_words = vectors_of("not really great")  # S D
 _, weights_with_not = fixed_attention(three_words, theta_1)
 print("Now for the sentence with not:")
-print("scores ", three_words @ theta_1)
-print("weights", weights_with_not)
 print("The weights of really and great are divided by", weights / weights_with_not[1:])
 reveal("02.great_after_not", weights[1] / weights_with_not[2])
+figures.shared_weight(words, three_words @ theta_1)
 
 # %% [markdown]
-# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. While a word's **score** is computed from that word and θ alone, its **weight** also depends on the other words, because the softmax divides by a total to which all words contribute. The answer to our first question is therefore yes.
+# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. While a word's **score** is computed from that word and θ alone, its **weight** also depends on the other words, because the softmax divides by a total to which all words contribute. So a weight can depend on the other words.
 #
 # The dependence is weak, though, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
 #
@@ -179,7 +181,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 #
 # </details>
 #
-# In **MLP attention**, which you write in the exercises, a small network computes the score, but even then, each $g(x_s)$ depends on one word alone, so our answer stays the same.
+# In **MLP attention**, which you write in the exercises, a small network computes the score, but still from one word alone, so our answer stays the same.
 #
 # ## Is one θ enough for "not"?
 #
@@ -209,78 +211,9 @@ for case in cases:
 # %% [markdown]
 # The model gets three right and misses only "the film was not great", whose output should be below 0. Because "not" lowers the opinion's weight from 0.25 to 0.09, both outputs with "not" are closer to the positive $b$.
 #
-# Different numbers would not help: whatever the word vectors, $g$, $w$ and $b$ are, the model gets at least one of the four cases wrong. To prove this, we begin with $b = \sum_s a_s b$, which holds because the weights sum to 1:
+# That is no better than a sum, but we made up these numbers in a minute. Will training find better ones?
 #
-# $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
-#
-# Next, we multiply both sides by the total of the exponentials, which turns each weight into $e^{z_s}$ and, since the total is positive, preserves the output's sign:
-#
-# $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
-#
-# On the right, each word adds a number that depends on that word alone, and, as lesson 01 showed, such a sum gets at most three of the four cases right. The next cell checks that both sides are equal for our numbers.
-
-# %% tags=["nbval-check-output"]
-for case in cases:
-    vectors = vectors_of(case)  # S D
-    exponentials = (vectors @ theta_1).exp()  # S
-    context, _ = fixed_attention(vectors, theta_1)
-    left = exponentials.sum() * (context @ w + b)
-    each_word = exponentials * (vectors @ w + b)  # S: what each word adds on the right
-    print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
-
-# %% [markdown]
-# The two sides are equal in all four cases. As the brackets show, "great" adds 3.5 and "awful" -2.5, with or without "not", so replacing "awful" with "great" raises the sum by 6 in both pairs. To get all four cases right, however, this replacement would have to raise the sum without "not" but lower it with "not".
-#
-# ## Are two θs enough?
-#
-# The proof multiplies by a single total, so it no longer works for two θs, which have two totals. Where in the diagram do the two contexts meet?
-
-# %%
-diagrams.several_attentions()
-
-# %% [markdown]
-# The contexts are **concatenated**, that is, joined end to end, before a linear layer computes a weighted sum of all their entries.
-#
-# Here is a plan for all four cases, with θ₁ and θ₂ five times as long:
-#
-# - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
-# - θ₂ looks for "great", with or without "not", and "great" lowers the output.
-# - The first context has more influence, so without "not", the opinion decides; with "not", all that matters is whether the review contains "great".
-#
-# The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
-
-# %% tags=["nbval-check-output"]
-u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2·D: two entries for each context
-pictures = {}
-for case in cases:
-    vectors = vectors_of(case)  # S D
-    context_1, weights_1 = fixed_attention(vectors, 5 * theta_1)  # D, S
-    context_2, weights_2 = fixed_attention(vectors, 5 * theta_2)  # D, S
-    joined = torch.cat([context_1, context_2])  # 2·D
-    print(f"{joined @ u:+.2f} ", joined, case)
-    weights = torch.stack([weights_1, weights_2])  # N S: N is 2
-    pictures[case] = weights, case.split(), ["θ₁", "θ₂"]
-
-# %%
-labels = {"xlabel": "word", "ylabel": "vector"}
-plots.side_by_side(plots.weights, pictures, height=1.9, **labels)
-
-# %% [markdown]
-# All four signs are right, so the plan works. The brackets show the two contexts, in which -0.000 is a tiny negative number. In the plot, θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great".
-#
-# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. The 8 is large enough for up to seven words; in longer sentences, the mean is too small. With "not", the first context adds 2, whereas in the second context, "great" subtracts 3.
-#
-# The outputs are therefore $6 - 3 = 3$ and $-6$ without "not", and $2 - 3 = -1$ and $2$ with "not".
-#
-# **Your turn**: use θ₁ for both contexts. Can a different `u` still get all four cases right?
-#
-# <details><summary>Answer</summary>
-#
-# No. The two contexts are then equal, so the model is the same as one with a single θ and $w = (u_1 + u_3, u_2 + u_4)$, for which the proof holds.
-#
-# </details>
-#
-# ## Does training find such numbers?
+# ## Training searches for better numbers
 #
 # Training processes a batch of B sentences at once, in which shorter sentences are padded. Padding should get no weight, but a score of 0 would give it some, since $e^0$ is 1. We therefore set its score to $-\infty$, which turns its exponential into 0. A **mask** is True ("may attend") for words and False for padding.
 #
@@ -325,7 +258,7 @@ same = drawn == list(zip(learn.sentences, learn.labels.tolist(), strict=True))
 print("`generate_reviews` draws the same:", same)
 
 # %% [markdown]
-# The test reviews form groups of four that differ only in the opinion and in whether they contain "not", as in this example:
+# The test reviews form groups of four, one for each case, that differ only in the opinion and in "not":
 
 # %%
 test = four_cases(250, seed=1)
@@ -336,7 +269,7 @@ for row in range(4):
     print(test.labels[row].item(), " ".join(test.sentences[row]))
 
 # %% [markdown]
-# A label of 1 means good, so each group has one review for each case. The next cell defines the model for N vectors θ: its `forward` does what we did by hand, for a whole batch.
+# A label of 1 means good. The next cell defines the model for N vectors θ. With one, its `forward` does what we did by hand, for a whole batch. With several, each θ gives a context of its own, and the contexts are **concatenated**, that is, joined end to end, before a linear layer computes the output.
 
 
 # %%
@@ -359,9 +292,6 @@ class FixedAttention(nn.Module):
 
 # %% [markdown]
 # We train the sum from lesson 01 and models with one, two and three θs, each with five seeds. What share of the test reviews will the model with *one* θ get right?
-
-# %% tags=["nbval-check-output"]
-predict("02.one_attention", ...)
 
 
 # %% tags=["reveals"]
@@ -390,15 +320,85 @@ for thetas in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# In all five runs, one θ gets three of the four cases right, the most that the proof allows. The sum, in the row for 0 θs, does no better than chance for any seed.
+# In all five runs, one θ gets three of the four cases right, and not a single review more. The sum, in the row for 0 θs, does no better than chance for any seed. Two θs get all four cases right in most runs, and three θs in every run.
 #
-# <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
+# Five times three out of four looks like a law, and it is one: whatever the word vectors, $g$, $w$ and $b$ are, one θ gets at least one of the four cases wrong.
 #
-# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because what a word adds helps as often as it hurts. If three of them are positive, the fourth is therefore as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. With one θ, by contrast, "not" makes the total so large in our five runs that the opinion hardly counts. All negated reviews then get nearly the same output, so one of the two kinds is right.
+# <details><summary>The proof</summary>
+#
+# We begin with $b = \sum_s a_s b$, which holds because the weights sum to 1:
+#
+# $$\text{output} = w^\top \sum_s a_s x_s + b = \sum_s a_s \, (w^\top x_s + b)$$
+#
+# Next, we multiply both sides by the total of the exponentials, which turns each weight into $e^{z_s}$ and, since the total is positive, preserves the output's sign:
+#
+# $$\Big(\sum_r e^{z_r}\Big) \cdot \text{output} = \sum_s e^{z_s} \, (w^\top x_s + b)$$
+#
+# On the right, each word adds a number that depends on that word alone, and, as lesson 01 showed, such a sum gets at most three of the four cases right. Two θs have two totals, so the proof no longer works for them.
 #
 # </details>
 #
-# Two θs get all four cases right in most runs, and three θs in every run. To see whether two θs share the work as ours do, we plot all five models' weights for two reviews with "not", one with a good and one with a bad opinion.
+# With our own numbers, are the two sides of the proof's last equation equal, and what does each word add?
+
+# %% tags=["nbval-check-output"]
+for case in cases:
+    vectors = vectors_of(case)  # S D
+    exponentials = (vectors @ theta_1).exp()  # S
+    context, _ = fixed_attention(vectors, theta_1)
+    left = exponentials.sum() * (context @ w + b)
+    each_word = exponentials * (vectors @ w + b)  # S: what each word adds on the right
+    print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
+
+# %% [markdown]
+# The two sides are equal. As the brackets show, "great" adds 3.5 and "awful" -2.5, with or without "not", so replacing "awful" with "great" raises the sum by 6 in both pairs. To get all four cases right, this replacement would have to raise the sum without "not" but lower it with "not".
+#
+# <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
+#
+# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because each word helps as often as it hurts. If three of them are positive, the fourth is as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. With one θ, "not" makes the total so large in our five runs that all negated reviews get nearly the same output, so one of the two kinds is right.
+#
+# </details>
+#
+# ## How do two θs do it?
+#
+# Here is a plan for all four cases, with θ₁ and θ₂ five times as long:
+#
+# - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
+# - θ₂ looks for "great", with or without "not", and "great" lowers the output.
+# - The first context has more influence, so without "not", the opinion decides; with "not", only "great" matters.
+#
+# The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
+
+# %% tags=["nbval-check-output"]
+u = torch.tensor([8.0, 1.0, -1.0, 0.0])  # 2·D: two entries for each context
+pictures = {}
+for case in cases:
+    vectors = vectors_of(case)  # S D
+    context_1, weights_1 = fixed_attention(vectors, 5 * theta_1)  # D, S
+    context_2, weights_2 = fixed_attention(vectors, 5 * theta_2)  # D, S
+    joined = torch.cat([context_1, context_2])  # 2·D
+    print(f"{joined @ u:+.2f} ", joined, case)
+    weights = torch.stack([weights_1, weights_2])  # N S: N is 2
+    title = f"output {joined @ u:+.0f}"
+    pictures[title] = weights, case.split(), ["θ₁", "θ₂"]
+
+# %%
+labels = {"xlabel": "", "ylabel": ""}
+plots.side_by_side(plots.weights, pictures, width=3.2, height=2.0, **labels)
+
+# %% [markdown]
+# All four signs are right, so the plan works: θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great". The brackets show the two contexts, in which -0.000 is a tiny negative number.
+#
+# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. (In sentences of more than seven words, this mean is too small.) With "not", the first context adds 2, whereas in the second context, "great" subtracts 3.
+#
+# **Your turn**: use θ₁ for both contexts. Can a different `u` still get all four cases right?
+#
+# <details><summary>Answer</summary>
+#
+# No. The two contexts are then equal, so the model is the same as one with a single θ and $w = (u_1 + u_3, u_2 + u_4)$, for which the proof holds.
+#
+# </details>
+#
+# Do trained θs share the work as ours do? We plot the weights of all five models with two θs for two reviews with "not", one with a good and one with a bad opinion.
 
 # %%
 pictures = {}
@@ -427,14 +427,15 @@ for model in models[3]:
     print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
-# Every model gets only half of them right. Because the two reviews in a pair have the same words, each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
+# Every model gets only half of them right, as a coin would. Because the two reviews in a pair have the same words, each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
 #
-# ## Can a word's weight depend on the other words, and is that enough to handle "not"?
+
+# %% [markdown]
+# ## How much should each word count?
 #
-# Yes, a word's weight can depend on the other words, though its score cannot: the softmax divides by a total to which every word contributes. Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, although here, training found these three. Two θs can get all four right.
-#
-# Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, it is the words, not θ, that ask the question. Is that enough for the four cases?
-#
+# As much as its score earns it among the other words. Because the softmax divides by a total to which every word contributes, a word's weight can depend on the other words, though its score cannot. Is that enough for "not"? Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, although here, training found these three. Two θs can get all four right, which is enough for our reviews with one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, it is the words, not θ, that ask the question. Is that enough for the four cases?
+
+# %% [markdown]
 # ## Where you will meet this
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |

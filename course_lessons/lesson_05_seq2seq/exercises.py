@@ -66,7 +66,7 @@ check("05.rnn_step", rnn_step)
 # $$n = \tanh(W_{in} x + b_{in} + r \circ (W_{hn} s + b_{hn})) \qquad s' = (1 - z) \circ n + z \circ s$$
 #
 # The three matrices that multiply the word are stacked in `weight_ih` and the three that multiply the state in `weight_hh`, in the order **r, z, n**. The biases have the same order. These are the equations of `torch.nn.GRUCell`.
-# Compute the step from products and sums.
+# `torch.gru_cell` would do, but write your own, from products and sums.
 
 
 # %%

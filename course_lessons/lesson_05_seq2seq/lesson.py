@@ -552,15 +552,13 @@ class DeepSeq2Seq(nn.Module):
 @torch.no_grad()
 def evaluate(model, batches, shift=0):  # shift=1: each gets another caption's vector
     model.eval()  # switches dropout off
-    total = 0.0
-    count = 0
+    sums = []  # of the losses of a batch's words
     for source, given, wanted in batches:
         source = source.roll(shift, dims=0)  # B S
         logits = model(source.to(device), given.to(device))  # B T V
-        words = (wanted != PAD).sum().item()
-        total = total + words * loss_of(logits, wanted.to(device)).item()
-        count = count + words
-    return total / count  # a mean over words, because batches differ in size
+        sums.append((wanted != PAD).sum() * loss_of(logits, wanted.to(device)).cpu())
+    words = sum((wanted != PAD).sum() for _, _, wanted in batches)
+    return (sum(sums) / words).item()
 
 
 # %%
@@ -668,7 +666,7 @@ figures.with_all_captions(captions, in_german, your_run)
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit; we do not know whether 64 dimensions can hold twelve words.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit. For twelve, 64 dimensions have room too, but we do not know whether training can find out how to use it.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers, 12 million pairs of sentences, and the source read backwards.
 #

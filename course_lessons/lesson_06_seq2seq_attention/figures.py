@@ -45,46 +45,45 @@ def three_looks():
     """Film: the lesson's model, trained beforehand, translates "boy followed girls"; three of the 64 entries of each vector."""
     seen = json.loads(THREE_LOOKS.read_text(encoding="utf-8"))
     source, written, annotations = seen["source"], seen["written"], seen["annotations"]
-    film = Film("For each word, the decoder looks somewhere else", 452, 13)
-    columns, left, right, last, top, step, shown = (258, 336, 414), 16, 482, 708, 66, 3.2, 1
+    film = Film("For each word, the decoder looks somewhere else", 460, 13)
+    columns, left, right, last, top, step, shown = (242, 306, 370, 434), 14, 488, 712, 66, 3.2, 1
     done = 0.3 + len(written) * step
-    film.add(words(columns[1], 28, "annotations: keys and values", 15, bold=True))
+    film.add(words(338, 28, "annotations: keys and values", 15, bold=True))
     for x, word, values in zip(columns, source, annotations, strict=True):
-        film.add(words(x, top - 9, word, 15, bold=True))
-        film.add(column(x - 31, top, values, "word"))
+        film.add(words(x, top - 9, word, 13 if len(word) > 6 else 15, bold=True))
+        film.add(column(x - 28, top, values, "word", 56))
         film.add(words(x, top + 104, "⋮", 15, fill=GREY))
-    for role, x, head in (
-        ("query", left + 80, "query"),
-        ("weight", columns[1], "weights"),
-        ("context", right + 80, "context"),
-    ):
-        film.add(words(x, 208, head, 16, role, True))
-    film.add(words(last, 208, "next word", 16, bold=True))
+    for role, x, head in (("query", 91, "query"), ("weight", 338, "weights"), ("context", 564, "context")):
+        film.add(words(x, 212, head, 16, role, True))
+    film.add(words(last, 204, "next word", 15, bold=True) + words(last, 219, "with the state", 12, fill=GREY))
     for t, weights in enumerate(seen["weights"]):
-        now, y = 0.3 + t * step, 222 + 78 * t
+        now, y = 0.3 + t * step, 226 + 78 * t
         read, sums, write = now + 1.2, now + 2.0, now + 2.5
         before = f"which wrote “{written[t - 1]}”" if t else "from the encoder"
         film.add(words(left, y + 14, f"s{str(t).translate(SUBSCRIPTS)}, {before}", 13, anchor="start", fill=GREY), now)
-        film.add(vector(left, y + 22, seen["queries"][t], "query"), now)
-        film.add(line(columns[0] - 36, y + 62, columns[-1] + 36, y + 62, width=1, tip=False), now)
-        for x, values, weight in zip(columns, annotations, weights, strict=False):  # the end sign is not drawn
-            film.add(column(x - 31, top, values, "key"), now + 0.2, read)
-            film.add(bar(x, y + 62, weight), now + 0.6, None, "grow")
+        film.add(vector(left, y + 22, seen["queries"][t], "query", 47), now)
+        film.add(line(left + 178, y + 38, left + 194, y + 38), now + 0.4)
+        film.add(line(212, y + 62, 464, y + 62, width=1, tip=False), now)
+        for x, values, weight in zip(columns, annotations, weights, strict=True):
+            film.add(column(x - 28, top, values, "key", 56), now + 0.2, read)
+            film.add(bar(x, y + 62, weight, width=44), now + 0.6, None, "grow")
             film.add(words(x, y + 56 - max(44 * weight, 1.5), number(weight), 14, "weight", True), now + 0.8)
-            film.add(column(x - 31, top, values, "value", opacity=weight), read, now + step)
-        film.add(vector(right, y + 22, seen["contexts"][t], "context"), sums)
-        film.add(line(right + 180, y + 38, right + 192, y + 38), write)
-        film.add(words(last, y + 44, written[t], 18, bold=True), write)
+            film.add(column(x - 28, top, values, "value", 56, opacity=weight), read, now + step)
+        film.add(line(468, y + 38, 484, y + 38) + vector(right, y + 22, seen["contexts"][t], "context", 46), sums)
+        film.add(line(right + 174, y + 38, right + 188, y + 38), write)
+        film.add(words(last, y + 44, written[t], 17, bold=True), write)
         for begins, ends in [(read, now + step)] + [(done, None)] * (t == shown):
-            film.add(_first_entry(right, top, seen, t), begins, ends)
-    parts = (
-        f"{number(weight)} on {word}" for row in seen["weights"] for word, weight in zip(source, row, strict=False)
-    )
-    looks = [f"Before “{word}”, the weights are {next(parts)}, {next(parts)} and {next(parts)}." for word in written]
+            film.add(_first_entry(right, 40, seen, t), begins, ends)
+    looks_at = [
+        f"Before “{word}”, the weights are "
+        + ", ".join(f"{number(weight)} on {of}" for of, weight in zip(source, row, strict=True))
+        for word, row in zip(written, seen["weights"], strict=True)
+    ]
     film.description = (
-        f"“{' '.join(source)}” becomes “{' '.join(written)}”. Each source word has an annotation, a column of numbers. The decoder's state is the query; compared with the "
-        f"annotations as keys, it gives weights. {' '.join(looks)} The annotations, now as values, are added up with "
-        "these weights, and their sum is the context, a new one before each word."
+        f"“{' '.join(source[:-1])}” becomes “{' '.join(written)}”. Each source word has an annotation, a column of "
+        "numbers, and so has the end sign. The decoder's state is the query; compared with the annotations as keys, it gives "
+        f"weights. {'. '.join(looks_at)}. The annotations, now as values, are added up with these weights, and their sum is "
+        "the context, a new one before each word."
     )
     return film
 
@@ -92,11 +91,11 @@ def three_looks():
 def _first_entry(x, y, seen, t):
     """The first entry of a context as a sum that can be checked by eye."""
     drawn = [words(x, y + 12, f"context before “{seen['written'][t]}”, first entry:", 13, anchor="start", fill=GREY)]
-    for i, (weight, value) in enumerate(zip(seen["weights"][t], seen["annotations"], strict=False)):
+    for i, (weight, value) in enumerate(zip(seen["weights"][t], seen["annotations"], strict=True)):
         product = f"{'+ ' * (i > 0)}[weight:{number(weight)}] × [value:{bracketed(value[0])}]"
-        drawn.append(words(x + 132, y + 36 + 23 * i, product, 15, anchor="end"))
+        drawn.append(words(x + 132, y + 36 + 22 * i, product, 15, anchor="end"))
     total = number(seen["contexts"][t][0])
-    return "".join(drawn) + words(x + 142, y + 82, f"= [context:{total}]", 15, anchor="start")
+    return "".join(drawn) + words(x + 142, y + 102, f"= [context:{total}]", 15, anchor="start")
 
 
 def one_look(names, s, h, z, a):

@@ -3,7 +3,7 @@
 #
 # > our small boy called my old girls and friends followed big houses
 #
-# The beginning comes easily, but the end may not. Lesson 05's decoder had to translate this way, from one vector, and after eight correct words it lost its way. A human translator doesn't have to remember so much, because before each word, she can look back at the page. From now on, so can the decoder. Where will it look?
+# The beginning comes easily, but the end may not. Lesson 05's decoder also had to translate from memory, which was one vector, and after eight correct words it lost its way. A human translator doesn't have to remember so much, because before each word, she can look back at the page. From now on, so can the decoder. Where will it look?
 
 # %%
 import re
@@ -35,7 +35,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # Before each word, the decoder looks at all the source words, and most closely at those it needs now: that is the whole idea.
 #
-# Here is a model that has learned to do so from 29,000 captions. Each row belongs to a French word, and the numbers say how much the model looked at each English word before it wrote this one. Guess where the largest numbers are, then run the cell. Which row surprises you?
+# Here is a model that has learned to do so from 29,000 captions. Each row belongs to a word of its translation, and the numbers say how much the model looked at each English word before writing it. Numbers below 0.05 are left out. Which row surprises you?
 
 # %%
 french, subwords = load_pretrained("attention-en-fr")
@@ -47,7 +47,7 @@ plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="
 #
 # ## Three words, three looks
 #
-# To see how such weights arise, we turn to a toy language in which the verb goes to the end of its clause: "boy followed girls" becomes "flima droli pamor", where "pamor" means "followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector and without the end sign. Watch the blue bars: where does the model look before it writes "droli"?
+# To see how such weights arise, we make lesson 05's toy language harder: the verb now goes to the end of its clause. In "flima droli pamor", the translation of "boy followed girls", "pamor" means "followed". The film shows what the model that we train below computes, with 3 of the 64 entries of each vector. Watch the blue bars: where does the model look before it writes "droli"?
 
 # %%
 figures.three_looks()
@@ -55,17 +55,17 @@ figures.three_looks()
 # %% [markdown]
 # It looks at "girls", passing over "followed", and only then goes back to the verb. Each look needs three things:
 #
-# - The **query** is the decoder's state. What has already been written decides which word is needed next, and only the decoder's state knows that.
+# - The **query** is the decoder's state before the step. Only this state knows what has already been translated.
 # - The encoder's states are no longer thrown away. Bahdanau et al. (2014) call them **annotations**, because each describes one source word and the words around it. As a **key**, an annotation is compared with the query and gets a weight; as a **value**, it is added up with the others in proportion to this weight.
-# - The sum is the **context**. The next word is chosen from it and the decoder's state.
+# - The sum is the **context**. From it, the last word and its state, the decoder computes its next state, and from this state and the context the next word.
 #
-# Couldn't the decoder run a finger along the sentence, one word at a time? For many sentences it could, but not for this one, in which the second word comes third. And why does it also look a little at the other words? That is on purpose: since a weight can change by a little, the loss has a derivative with respect to it, and training can gradually improve where the model looks.
+# Couldn't the decoder run a finger along the sentence, one word at a time? For many sentences it could, but not for this one, in which the second word comes third. And why does it also look a little at the other words? That is on purpose: because weights can change gradually, training can improve them step by step.
 #
 # ## One look by hand
 #
-# To check every number by eye, we shrink the vectors to two entries. The state is $s = (-1, 1)$, and the annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
+# To check every number by hand, we shrink the vectors to two entries. The state is $s = (-1, 1)$, and the annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
 #
-# First, each annotation gets a **score** that says how well it answers the query. Bahdanau et al. use the perceptron from lesson 04, where $W$, $U$ and $v$ are parameters ($v$ is not a value):
+# Each annotation gets a **score**. Bahdanau et al. use the perceptron from lesson 04, where $W$, $U$ and $v$ are parameters ($v$ is not a value):
 #
 # $$z_j = v^\top \tanh(W s + U h_j)$$
 #
@@ -73,7 +73,7 @@ figures.three_looks()
 #
 # $$a_j = \frac{e^{z_j}}{\sum_{i=1}^{S} e^{z_i}} \qquad c = \sum_{j=1}^{S} a_j\, h_j$$
 #
-# Work out the three scores on paper (tanh 1 is 0.762 and tanh 3 is 0.995). Which word will get the most weight?
+# Work out the three scores on paper, with $\tanh 1 \approx 0.762 = -\tanh(-1)$ and $\tanh 3 \approx 0.995$. Which word will get the most weight?
 
 # %% tags=["nbval-check-output"]
 words = ["our", "small", "boy"]
@@ -93,13 +93,13 @@ print("context:", c)
 figures.one_look(words, s, h, z, a)
 
 # %% [markdown]
-# "Small" gets two thirds of the weight. Its score, 1.523, is 1.290 above that of "boy", and because $e^{1.290}$ is about 3.6, so is the ratio of their weights. The context therefore comes mostly from "small".
+# "Small" gets two thirds of the weight, so the context comes mostly from its annotation. A dot product would have chosen "boy"; the perceptron compares in its own way.
 #
 # **Your turn**: the sentence stays the same, but now let the state be $(1, -1)$. Guess where the decoder looks, then change `s` and run the cell again.
 #
 # <details><summary>Answer</summary>
 #
-# It looks at "boy", which now gets the weight of 0.670. Where an entry of the state is 1, tanh is nearly flat, so adding 2 changes little; where it is -1, adding 2 changes a lot. The state thus decides which entry of the annotations counts.
+# It looks at "boy", which now gets the weight of 0.670. Where an entry of the state is -1, adding 2 raises tanh by 1.523; where it is 1, by only 0.233. The state thus decides which entry of the annotations counts.
 #
 # </details>
 #
@@ -161,7 +161,7 @@ print("contexts:", c.detach())
 
 # %%
 source = ["boy", "followed", "girls"]
-diagrams.looking_back(source, given="flima", output="droli", new=["context"])
+diagrams.looking_back(source, given="flima", output="droli")
 
 # %% [markdown]
 # The context goes to the cell, along with the last word written, and to the **readout**, the last layer, which produces the next word. Four things change in the model from lesson 05:
@@ -173,7 +173,7 @@ diagrams.looking_back(source, given="flima", output="droli", new=["context"])
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# A GRU that reads from left to right does not yet know what comes after a word, so a second one reads from right to left. Their states at the same word, side by side, form one annotation. `nn.GRU` runs both with `bidirectional=True`, but the second would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards; the `True` says that the batch comes first.
+# A GRU that reads from left to right does not yet know what comes after a word, so a second one reads from right to left. Their states at the same word, side by side, form one annotation. `nn.GRU` runs both with `bidirectional=True`, but the second would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards. (The argument `True` of both functions says that the batch comes first.)
 
 
 # %%
@@ -187,7 +187,7 @@ def read_both_ways(gru, vectors, mask):  # …, B S D, B S
 
 
 # %% [markdown]
-# Since the decoder needs a new context before each step, it can no longer take all steps in a single call to `nn.GRU`: `nn.GRUCell` computes a single step, and `decode` contains the loop. As in lesson 05, T is the number of target words, D the dimension of a word vector and V the vocabulary size. The decoder's first state is the last states of the encoder's two GRUs, side by side. In which lines is the context used?
+# Since the decoder needs a new context before each step, it can no longer take all steps in a single call to `nn.GRU`: `nn.GRUCell` computes a single step, and `decode` contains the loop. The decoder starts from the last states of the encoder's two GRUs, side by side. In which lines is the context used?
 
 
 # %%
@@ -257,7 +257,7 @@ def translate(model, vocabulary, sentences, longest=40):
 
 
 # %% [markdown]
-# The model from lesson 05 failed on sentences of 12 words, the longest in training, so we begin with one of these. The class `World` supplies the correct translation and the links, which connect each target word to the source word that it comes from. Was this sentence in the training data, and is its translation correct?
+# The model from lesson 05 failed on sentences of 12 words, the longest in training, even without moving verbs, so we begin with one of these. The class `World` supplies the correct translation and the links, which connect each target word to the source word that it comes from. Was this sentence in the training data, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -303,7 +303,7 @@ plots.weights(
 # %% [markdown]
 # Here, every row has its largest weight inside a frame. Most frames lie along a diagonal, because most words keep their order, but the verbs break the pattern: the decoder goes back to "called" after "girls".
 #
-# One sentence may be luck, so we want a measure that covers many. Suppose that, of four target words, only the last has its largest weight on the wrong source word. Then one in four links is wrong, and the **alignment error rate**, AER (Och & Ney, 2003), is 0.25. In general, let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The AER is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
+# One sentence may be a fluke, so we want a measure that covers many. Suppose that, of four target words, only the last has its largest weight on the wrong source word. Then one in four links is wrong, and the **alignment error rate**, AER (Och & Ney, 2003), is 0.25. In general, let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The AER is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
@@ -332,7 +332,7 @@ example = torch.tensor([
 print("AER:", alignment_error_rate([example], [known]))
 
 # %% [markdown]
-# It does. Now we measure your model's AER on 200 new sentences of each length, along with that of three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
+# It does. In our toy language, where every target word has one known link, the AER is the share of links that are wrong. We now measure it on 200 new sentences of each length, for your model and for three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -358,7 +358,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. Here is a fairer count: the length of the longest list of words that both translations contain in the same order, divided by the length of the longer translation.
+# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order. We divide its length by the number of words in the longer translation.
 
 
 # %%
@@ -385,9 +385,9 @@ def share_in_order(translations, references):
 
 
 # %% [markdown]
-# The plot will show your model, the three models that look back and three models with **one vector**. These have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We train them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The grey line is chance: the correct translations of other sentences.
+# The plot will show your model, the three models that look back and three with **one vector**. These have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We trained them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The grey line is chance: the correct translations of other sentences.
 #
-# The dotted line marks 12 words, the length of the longest training sentences. What share of the words do the models that look back get right at that length?
+# What share of the words do the models that look back get right at 12 words, the length of the longest training sentences?
 
 # %% tags=["nbval-check-output"]
 predict("06.twelve", ...)
@@ -409,26 +409,24 @@ def three_models(setup):
 lengths, one_vector = three_models("one vector")
 lengths, looking_back = three_models("looking back")
 yours, chance = torch.tensor([scored(int(length)) for length in lengths]).T
-curves = {
-    "one vector, three models": one_vector,
-    "looking back, three models": looking_back,
-    "looking back, your model": yours[None],  # one seed
-}
+curves = {"one vector": one_vector, "looking back": looking_back}
 print("A band goes from the worst to the best of three models:")
 ax = plots.axes(width=7.2, height=4.6)
 names = ("words of the source", "share of words right, in order")
 plots.curves(lengths, curves, *names, ax=ax, theory={"chance": chance})
-ax.axvline(12, color="0.6", linestyle=":")
-ax.set_xticks([*range(1, 9), *range(10, 21, 2)])
+ax.plot(lengths, yours, "k^", label="looking back, your model")
+ax.axvline(12, color="0.6", linestyle=":", label="longest in training")
+ax.set(xticks=[*range(1, 9), *range(10, 21, 2)], ylim=(0, 1.05))
+ax.legend(loc="lower left")
 at_12 = looking_back[:, lengths.index(12)]  # seeds
 reveal("06.twelve", at_12.mean().item())
 
 # %% [markdown]
-# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. Bahdanau et al. (2014) found the same for English and French.
+# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. For English and French, attention also helped most with long sentences (Bahdanau et al., 2014).
 #
-# ## Where does looking back stop helping?
+# ## Where does looking back help less?
 #
-# Beyond the dotted line, all curves fall. That is a disappointment, because nothing has to fit into one vector any more. To see what goes wrong, we let the model translate a 20-word sentence and plot its weights as it reads its own translation. For each word that is also in the correct translation, a frame marks its source word.
+# Beyond the dotted line, the models that look back also get worse. That is a disappointment, because nothing has to fit into one vector any more. To see what goes wrong, we plot the weights as the model translates a 20-word sentence. For each word that is also in the correct translation, a frame marks its source word.
 
 # %%
 longer = "your young boys called after big small dogs after friends"
@@ -486,7 +484,7 @@ rows = {
 table(rows, columns, corner="given the right words", digits=2)
 
 # %% [markdown]
-# Its own mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. And the look matters. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not.
+# The decoder's own mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not.
 #
 # Perhaps the decoder loses its place because such lengths are new to it. We therefore trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER lower?
 
@@ -509,7 +507,7 @@ table(rows, columns, corner="AER of three models", digits=2)
 # | Bahdanau | $s_{t-1}$, the state before the step | the cell and the output |
 # | Luong | $s_t$, the state after the step | the output |
 #
-# In the code, two lines of the loop change, and the cell no longer reads the context:
+# In the code, two lines of the loop change; the line with `read` goes, because the cell no longer reads the context:
 #
 # ```python
 # s = self.decoder(vectors[:, t], s)  # B H: first the step
@@ -522,8 +520,8 @@ table(rows, columns, corner="AER of three models", digits=2)
 rows = {
     "Bahdanau, words in order": stored("looking back", "words_in_order", shown),
     "Luong, words in order": stored("after the step", "words_in_order", shown),
-    "Bahdanau, AER": stored("looking back", "aer", shown),
-    "Luong, AER": stored("after the step", "aer", shown),
+    "Bahdanau, AER given the right words": stored("looking back", "aer", shown),
+    "Luong, AER given the right words": stored("after the step", "aer", shown),
 }
 table(rows, columns, corner="three models each", digits=2)
 
@@ -579,27 +577,27 @@ bleu = sacrebleu.corpus_bleu(translations, [german], tokenize="none", force=True
 print(f"BLEU on {len(english)} test captions: {bleu.score:.1f}")
 
 # %% [markdown]
-# In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
+# In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but each lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
 #
 # The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
 #
-# Now for its puzzling row. "Old" is "vieux", but before a masculine singular noun that begins with a vowel or a silent h, "vieux" becomes "vieil": an old man is *un vieil homme*. To choose between them, the model has to know the noun, so its look at "man" was no mistake.
+# Now for its puzzling row. "Old" is "vieux", but "vieil" before a masculine singular noun that begins with a vowel or a silent h: an old man is *un vieil homme*. To choose between them, the model has to know the noun, so it makes sense to look at "man".
 #
-# In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model write it?
+# In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model write "vieil"?
 
 # %%
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# The model gives about a quarter of the weight to "tree", and yet it writes "vieux". The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# Before this word, the model gives about a quarter of the weight to "tree", and yet it writes "vieux". The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
 #
 # ## What does it cost?
 #
-# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores. As in lesson 05, each step has to wait for the previous one.
+# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores, not counting the end sign. As in lesson 05, each step has to wait for the previous one.
 #
 # ## Where does the decoder look?
 #
-# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query; the annotations, scored against it, are added up to a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, it looks in the wrong places.
+# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query, scored against each annotation; weighted by these scores, the annotations are summed into a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, it looks in the wrong places.
 
 # %% [markdown]
 # ## Where you will meet this
@@ -632,7 +630,7 @@ check("06.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - The encoder passes on all its states, the annotations. Before each word, the decoder state is the query: score, normalise, sum.
+# - The encoder passes on all its states, the annotations. Before each word, the decoder scores them against its state, the query, normalises the scores and sums.
 # - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and without input feeding, only the output reads the context.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
 # - In sentences much longer than those in training, the decoder looks in the wrong places and leaves words out. It still gets more words in the right order than a decoder with one vector.

@@ -722,6 +722,8 @@ vocabulary = Vocabulary([text for pair in training_pairs for text in pair])
 device = "cuda" if torch.cuda.is_available() else "cpu"
 training = DataLoader(training_pairs, batch_size=64, shuffle=True, collate_fn=collate)
 validation = list(DataLoader(short_pairs("val"), batch_size=64, collate_fn=collate))
+sizes = torch.tensor([(wanted != PAD).sum() for _, _, wanted in validation])
+shares = sizes / sizes.sum()  # of the validation words, for each batch
 english, german = zip(*short_pairs("test"), strict=True)
 references = [" ".join(tokenize(text)) for text in german]
 
@@ -752,15 +754,9 @@ for epoch in range(1, 5):
         adam.step()
         schedule.step()
     translator.eval()  # and off
-    total = 0.0
-    count = 0
     with torch.no_grad():
-        for source, given, wanted in validation:
-            words = (wanted != PAD).sum().item()
-            loss = loss_on(translator, source, given, wanted)
-            total = total + words * loss.item()
-            count = count + words
-    found.append(total / count)  # a mean over words
+        losses = [loss_on(translator, *batch).item() for batch in validation]
+    found.append((torch.tensor(losses) * shares).sum().item())
     print(f"epoch {epoch}: validation loss {found[-1]:.2f}")
     if found[-1] == min(found):
         torch.save(translator.state_dict(), best_weights)

@@ -462,13 +462,9 @@ def train_on_captions(model, steps, every):
         return loss_on(model, next(training), smoothing=0.1)
 
     def validation_loss():
-        total = 0.0
-        count = 0
-        for batch in new_captions:
-            words = (batch[2] != PAD).sum()  # those wanted
-            total = total + words * loss_on(model, batch)
-            count = count + words
-        return total / count
+        batches = list(new_captions)
+        sums = [(batch[2] != PAD).sum() * loss_on(model, batch) for batch in batches]
+        return sum(sums) / sum((wanted != PAD).sum() for _, _, wanted in batches)
 
     best = BestWeights(model, validation_loss, every)
     train_model(model, batch_loss, 0, steps, 0.01, 20, 0.1, best)

@@ -563,17 +563,15 @@ def read_flickr8k(path):
     captions = []
     with open(path, encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, start=1):
-            if line.strip() in ("", "image,caption"):  # a heading, in one of the forms
-                continue
             # a line is NAME.jpg#0, a tab and a caption, or NAME.jpg,caption
-            parts = re.fullmatch(r"([^\t,#]+)(?:#\d)?[\t,](.*\S.*)", line.strip("\n"))
-            if parts is None:
-                raise ValueError(f"{path}, line {number}: no name and caption: {line}")
-            name, caption = parts.groups()
-            captions.append({"image_id": name, "caption": caption})
+            parts = re.fullmatch(r"([^\t,#]+)(?:#\d)?[\t,](.*\S.*)\n?", line)
+            assert parts or not line.strip(), f"{path}, line {number}: no caption"
+            if parts and parts[1] != "image":  # that would be a heading
+                captions.append({"image_id": parts[1], "caption": parts[2]})
     return captions
 
 
+# %%
 coco = json.loads((FOLDER / "captions.json").read_text(encoding="utf-8"))
 images = {photo["id"]: read(FOLDER / photo["file_name"]) for photo in coco["images"]}
 by_id = {number: annotate(image)[0] for number, image in images.items()}  # L E each
@@ -584,7 +582,6 @@ photos = CaptionDataset(coco["annotations"], by_id)
 # one batch of eight; for Flickr8k, as in lesson 05
 batches = list(DataLoader(photos, batch_size=8, collate_fn=collate))
 
-# %%
 torch.manual_seed(0)
 photo_model = Captioner(V=len(vocabulary), E=1280)
 optimizer = torch.optim.Adam(photo_model.parameters(), lr=3e-3)
@@ -624,7 +621,7 @@ figures.on_flickr8k()
 # %% [markdown]
 # With beam search, our BLEU-4 is close to the paper's, but BLEU-1 is lower. In these runs, the mean of all annotations does about as well.
 #
-# Most of the six captions of test photographs fit. But our eight photographs show other things, and none of their captions is quite correct. Coffee and a moose become dogs, and so does grass alone: of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all.
+# Most of the six captions of test photographs fit. But our eight photographs show other things, and none of their captions is quite correct. Coffee and a moose become dogs, and so does grass alone. Of the training captions with "grass", [70% mention dogs](../docs/measurements.md#what-glimpses-and-captions-can-do), compared with 24% of all, but coffee becomes a dog without grass.
 #
 # Grace Hopper, a computer scientist and naval officer, is described best, except for "man". Which part made the captioner write "man", and which part "hat"? The maps tell us little: no weight exceeds 0.06. We cover the hat, the face or the uniform and compute each word's probability, given the words before it.
 
@@ -665,7 +662,7 @@ table(rows, words, corner="what is covered", digits=2)
 figures.effect_of_covers()
 
 # %% [markdown]
-# Covering the largest weight changes nearly half of the words, and a random square changes a third. So the maps tell us something, but half of the words stay even if the part that their map shows is hidden.
+# Covering the largest weight changes nearly half of the words, and a random square changes a third. But is the map for a word about *this* word? In our eight photographs, covering its largest weight changes 29% of the words, and covering that of another word 19% ([control](../docs/measurements.md#what-glimpses-and-captions-can-do)): too few words for a clear answer. Nor does the square hide the whole map, since it contains less than a third of the weight.
 #
 # ## Which part of the picture does this word describe?
 #

@@ -3,10 +3,12 @@
 from statistics import median
 from textwrap import shorten
 
+import matplotlib.pyplot as plt
 import torch
 from torch import Tensor
 
 from course_utils.data.measured import by_seed, measured, read_rows
+from course_utils.figures import plots
 from course_utils.figures.tables import Table, table
 
 GROUPS = {"all": "300 reviews", "negated": "383 with a negation"}
@@ -30,6 +32,14 @@ def stored_logits(text: int) -> tuple[list[int], Tensor]:
     """Return the ids of the 20 tokens to which `transformers` gives the largest logits after a text, and these logits, 20."""
     tokens, (logits,) = measured("llama_logits", "logit", "token", text=text)
     return [int(token) for token in tokens], torch.tensor(logits)
+
+
+def draw_weights_of_heads(weights: dict[str, Tensor]) -> None:
+    """Draw the mean weight of each head of each layer, N×H for each name, one below the other."""
+    _, below = plt.subplots(len(weights), 1, figsize=(9, 2.7 * len(weights)))
+    for ax, (name, matrix) in zip(below, weights.items(), strict=True):
+        plots.weights(matrix.T, range(len(matrix)), title=name, ax=ax, xlabel="layer", ylabel="head")
+        ax.set_xticks(range(0, len(matrix), 2), range(0, len(matrix), 2), rotation=0, ha="center", color="0.2")
 
 
 def shares_of_reviews() -> Table:

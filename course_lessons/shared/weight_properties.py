@@ -45,6 +45,15 @@ def cosines_reach_far_enough(value, right):
     return None
 
 
+def zeros_only_for_zero_vectors(value, right, *vectors):
+    """Return a sentence if cosines are 0 for vectors of which only an entry, or the sum of the entries, is 0, and right elsewhere."""
+    partly = sum(((v == 0).any(-1) | (v.sum(-1).abs() < 1e-6)).to(right.dtype) for v in vectors) > 0
+    lost = (value == 0) & (right.abs() > 1e-4)
+    if not lost.any() or (lost & ~partly).any() or ((value - right).abs() > 1e-4)[~lost].any():
+        return None
+    return "One of your cosines is 0 although neither vector is zero. A vector is zero only if all of its entries are 0: neither a single entry of 0 nor entries that add up to 0 make it so."
+
+
 def outside_the_values(contexts, values, allowed):
     """Return where contexts B×T×E lie outside what they are weighted means of: those of `values` B×S×E for which `allowed`, which fits B×T×S, is True."""
     values = values.double()[:, None]  # B 1 S E

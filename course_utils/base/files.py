@@ -1,12 +1,14 @@
 """Writes a file completely or not at all: a reader never sees half of it, whatever happens to the writer.
 
-Here: `replacing`, `opened` and `write`, and `scratch`, a temporary folder. Not here: what to say to a person when the disk is full.
+Here: `replacing`, `opened` and `write`, `scratch`, a temporary folder, and `must_be_ordinary`, to be called before a file is read. Not here: what to say to a person when the disk is full.
 """
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +19,13 @@ from filelock import FileLock, Timeout
 
 IN_USE = ".in-use"  # locked in a scratch folder as long as its process lives
 SECONDS_TO_LOCK = 60  # after which a new scratch folder has surely been locked
+
+
+def must_be_ordinary(path: Path) -> None:
+    """Raise `OSError` for a pipe, a socket or a device: reading one may never end."""
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not an ordinary file", str(path))
 
 
 @contextlib.contextmanager

@@ -1,39 +1,44 @@
-"""Completes a Python, such as VS Code may choose, that was not set up for the course but imports it from the course's folder.
+"""Says what to do in a Python, such as VS Code may choose, that was not set up for the course but imports it from the course's folder.
 
 A notebook's first cell calls `complete` before anything else of the course is imported, so this uses only the standard library.
 """
 
 from __future__ import annotations  # so that an older Python gets a sentence, not a SyntaxError
 
-import importlib
 import re
-import subprocess
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[2]
+CPU_BUILD = "https://download.pytorch.org/whl/cpu"
 IMPORTED_AS = {"scikit-learn": "sklearn"}  # a distribution whose module has a different name
 
 
 def complete(folder: Path = FOLDER) -> None:
-    """Install what the course needs and this Python lacks; if that is not possible, end the cell with a sentence on what to do.
+    """End the cell with a sentence on what to do if this Python lacks what the course needs.
 
-    Nothing is installed if the course has its own environment, which the notebook can use instead.
+    Nothing is installed: a Python that was chosen by mistake may belong to another project, or to the system.
     """
     lacking = missing(folder)
     if not lacking:
         return
-    here = f"This notebook runs in {sys.executable}, which lacks {', '.join(lacking)}."
-    if (folder / ".venv").is_dir():
-        sys.exit(f"{here} Choose the course's own environment as its kernel instead: {folder / '.venv'}.")
-    print(f"{here} They are being installed, which takes some minutes.")
-    if subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "-e", str(folder)]).returncode:
-        sys.exit(
-            f"{here} They could not be installed: check the connection and run this again, or run `make lab` in {folder} "
-            f"and choose {folder / '.venv'} as the notebook's kernel."
-        )
-    importlib.invalidate_caches()
+    here, own = f"This notebook runs in {sys.executable}, which lacks {', '.join(lacking)}.", folder / ".venv"
+    if own.is_dir():
+        sys.exit(f"{here} Choose the course's own environment as its kernel instead: {own}.")
+    sys.exit(
+        f"{here} Run `make lab` in {folder} once (docs/setup.md says what to do without make) and choose {own} as the "
+        "notebook's kernel. Or, to install everything into this Python after all, run this in a cell and restart the "
+        f"kernel:\n\n{install_command(folder)}"
+    )
+
+
+def install_command(folder: Path) -> str:
+    """Return the command for a cell that installs what the course needs, on Linux without an NVIDIA GPU in the smaller build."""
+    needs_cpu_build = sys.platform == "linux" and not shutil.which("nvidia-smi")
+    index = f" --extra-index-url {CPU_BUILD}" if needs_cpu_build else ""
+    return f'%pip install{index} -c "{folder / "constraints.txt"}" -e "{folder}"'
 
 
 def missing(folder: Path = FOLDER) -> list[str]:

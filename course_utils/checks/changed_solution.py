@@ -14,12 +14,14 @@ import builtins
 import re
 import symtable
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from functools import cache
 
 from course_utils.base.docstrings import without_docstrings
 from course_utils.base.errors import CourseError
 from course_utils.base.words import did_you_mean
 
+NEAREST = 3  # lines of the solution shown for a change that matches nothing
 ARROW, ASSIGNS = " -> ", re.compile(r"([A-Za-z]\w*) := (.+)")
 
 
@@ -47,7 +49,8 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
     replacing = _Replacing(patterns)
     tree = replacing.visit(tree)
     if unused := [change for *_, change in patterns if change not in replacing.used]:
-        raise CourseError(f"nothing in the solution matches `{unused[0].partition(ARROW)[0]}`")
+        wanted = unused[0].partition(ARROW)[0]
+        raise CourseError(f"nothing in the solution matches `{wanted}`{_nearest_lines(wanted, solution)}")
     _assign(tree, arguments)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     needed = [line for line, imported in _imports(imports) if names & imported]
@@ -57,6 +60,20 @@ def changed(solution: str, changes: list[str], imports: str = "") -> str:
 @cache
 def _without_docstrings(solution):
     return ast.unparse(without_docstrings(ast.parse(solution)))
+
+
+def _nearest_lines(wanted, solution):
+    """Return which lines of a solution come nearest to a piece of code, in words: those with the most similar statement or expression."""
+    likeness = {}  # by the number of a line
+    lines = _without_docstrings(solution).splitlines()
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, (ast.expr, ast.stmt)) and not hasattr(node, "body"):
+            alike = SequenceMatcher(None, wanted, ast.unparse(node), autojunk=False).ratio()
+            likeness[node.lineno] = max(alike, likeness.get(node.lineno, 0))
+    nearest = sorted(likeness, key=likeness.get, reverse=True)[:NEAREST]
+    return (
+        f". Nearest to it: {', '.join(dict.fromkeys(f'`{lines[number - 1].strip()}`' for number in sorted(nearest)))}"
+    )
 
 
 @cache

@@ -5,6 +5,7 @@ float64 truth by far less, incorrect ones by far more. Where float32 is not prec
 a `reach`: how far off each number may be on top of the tolerance.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -16,6 +17,7 @@ from course_utils.checks.running.contract import Opaque
 
 TOLERANCE = 2e-5  # times 1 + the largest expected magnitude; for a Python number, times the number
 NUMBER_AT_LEAST = 1e-6  # but at least this: what differences of float32 numbers leave near 0
+SHOWN = 60  # characters of a text
 DIGITS, DIGITS_AT_MOST = 4, 17  # significant digits of a number that is shown
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 KINDS = ("type", "shape", "finite", "value", "gradient", "side effect")
@@ -78,6 +80,8 @@ def difference(
         return None
     if isinstance(expected, str):
         wrong = f"{name} is {describe(received)}, expected {describe(expected)}."
+        if isinstance(received, str) and describe(received)[:SHOWN] == describe(expected)[:SHOWN]:
+            wrong = f"{name} {_where_texts_part(expected, received)}"
         return None if received == expected else Finding("value", wrong, expected, received)
     if isinstance(expected, (int, float)):
         if isinstance(received, torch.Tensor) and received.numel() == 1 and received.dtype != torch.bool:
@@ -86,6 +90,19 @@ def difference(
     if isinstance(expected, dict):
         return _in_dict(expected, received, name)
     return _in_list(expected, received, name)
+
+
+def _where_texts_part(expected, received):
+    """Return from where on two texts differ, with a few characters before."""
+    n = len(os.path.commonprefix([expected, received]))
+    ahead, there, wanted = (
+        repr(text) for text in (expected[max(n - 20, 0) : n], received[n : n + 40], expected[n : n + 40])
+    )
+    rest = (
+        f"{there} follows" if received[n:] else "the text ends",
+        f"{wanted} was expected" if expected[n:] else "nothing more was expected",
+    )
+    return f"is right up to {ahead}, its first {count(n, 'character')}. There, {rest[0]}; {rest[1]}."
 
 
 def _name_and_letters(result):
@@ -206,7 +223,8 @@ def _in_tensor(expected, received, name, letters, reach):
         return Finding("finite", f"{name} holds {what}; every number should be finite.", expected, received)
     right = close(expected, received, reach) if expected.is_floating_point() else expected == received
     if not right.all():
-        return Finding("value", _where_wrong(expected, received, right, name), expected, received)
+        sentence = _where_wrong(expected, received, right, name) + _precision(expected, received)
+        return Finding("value", sentence, expected, received)
     if received.dtype in (torch.float16, torch.bfloat16):
         return Finding("type", f"{name}: you return numbers of type {_dtype(received)}, which loses precision.")
     return None
@@ -220,6 +238,19 @@ def _where_wrong(expected, received, right, name):
     most = f" {len(wrong)} of {right.numel()} numbers {are} wrong." if right.numel() > 1 else ""
     digits = digits_apart(expected[index], received[index])
     return f"{place} is {number(received[index], digits)}, expected {number(expected[index], digits)}.{most}"
+
+
+def _precision(expected, received):
+    """Return a sentence if numbers are off by no more than rounding to 16 bits and have no more digits than that; else ""."""
+    if not expected.is_floating_point() or torch.equal(
+        received * 64, (received * 64).round()
+    ):  # round numbers show no precision
+        return ""
+    for dtype in (torch.bfloat16, torch.float16):
+        near = (expected.double() - received.double()).abs() <= 2 * torch.finfo(dtype).eps * scale(expected)
+        if near.all() and torch.equal(received.to(dtype).to(received.dtype), received):
+            return f" Your numbers have only the precision of {_dtype(torch.empty(0, dtype=dtype))}, 16 bits each: compute in float32 throughout."
+    return ""
 
 
 def _in_dict(expected, received, name):
@@ -251,7 +282,7 @@ def describe(value: object) -> str:
         return f"an object of type {value.name}{made}"
     if isinstance(value, (bool, int, float, str)):
         text = _short_repr(value)
-        return text if len(text) <= 60 else f"{text[:60]}…"
+        return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
     if value is None:
         return "None"
     return f"a {type(value).__name__} of {len(value)}"

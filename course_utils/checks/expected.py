@@ -31,6 +31,8 @@ class Expected:
     def __init__(self, task: Task, cases: Sequence[Case], run_own: RunOwn | None = None) -> None:
         self.truth = _right_outcomes(task, cases)
         self.task, self.cases, self._run_own = task, cases, run_own
+        self.judged = len(cases)  # how many count: on two draws, those of the first; see `second_draw`
+        self.both: Expected | None = None
         self._mistakes: dict[tuple[str, int], Outcome] = {}
         self._reaches: dict[tuple[int, bool], torch.Tensor | list | None] = {}
         self._fresh: Expected | None = None

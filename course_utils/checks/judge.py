@@ -67,7 +67,7 @@ def judge(
     if len(outcomes) < len(cases) and outcomes[-1].status in GO_ON:  # the cases after that were not run
         outcomes = [*outcomes, Outcome("stopped")]
     found = [(i, first_failure(task, expected, i, outcome)) for i, outcome in enumerate(outcomes)]
-    found = [(i, finding) for i, finding in found if finding]
+    found = [(i, finding) for i, finding in found if finding and i < expected.judged]
     if not found and task.cross_case_function:
         broken = task.cross_case_function(cases, [outcome.value for outcome in raw])
         found = [(broken[0], Finding("value", broken[1]))] if broken else []
@@ -120,7 +120,9 @@ def _passed_report(task, cases, outcomes, expected, at_hazards):
             remark = f"Right, for every candidate that counts. A remark on a rarer one, which the prompt does not ask you to find: {why}"
         else:
             why = mistake.sentence if mistake else finding.text
-            remark = f"Right, on every input that occurs in the lessons. A remark on one that never does, “{cases[place].name}”: {why}"
+            remark = (
+                f"Right, on every input that counts. A remark on one that costs no points, “{cases[place].name}”: {why}"
+            )
     return Report(task, "passed", mistake=mistake, remark=remark, borrowed=borrowed, hazard=bool(at_hazards))
 
 

@@ -14,6 +14,7 @@ from course_utils.checks.report import Report
 from course_utils.checks.running.contract import Case, Outcome, without_labels
 from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.run import caught_error, kind_of_answer, marked, run
+from course_utils.checks.second_draw import on_two_draws
 from course_utils.checks.task import Task
 
 
@@ -37,6 +38,10 @@ def judge_answer(
     outcomes = run(answer, list(map(without_labels, expected.cases)), seconds, lambda key: marked(task.candidate(key)))
     report = judge(task, expected.cases, outcomes, expected, explaining=False)
     if report.case:
+        run_on = lambda cases: run(answer, list(map(without_labels, cases)), seconds, repeated=False)  # noqa: E731
+        if both := on_two_draws(report, expected, outcomes, run_on):
+            expected, outcomes = both
+            report = judge(task, expected.cases, outcomes, expected, explaining=False)
         explain_further(report, expected, outcomes)
         if task.candidates and report.kind == "value":
             _name_caught_error(report, task, answer, seconds)

@@ -39,8 +39,12 @@ def match_mistake(
             if not cases[i].edge
         )
     ]
-    if _is_beside_value(first_failure(task, expected, wrong[0], _outcome_at(outcomes, wrong[0]))):
-        tried = [(m, theirs) for m, theirs in tried if first_failure(task, expected, wrong[0], theirs[wrong[0]])]
+    finding = first_failure(task, expected, wrong[0], _outcome_at(outcomes, wrong[0]))
+    tried = [
+        (m, theirs)
+        for m, theirs in tried
+        if _may_show(finding, first_failure(task, expected, wrong[0], theirs[wrong[0]]))
+    ]
     for agree, keep in (
         (_agree_in_everything, everywhere),
         (agree_in_value, everywhere),
@@ -61,16 +65,17 @@ def match_mistake(
 def match_second(first: Mistake, task: Task, outcomes: Sequence[Outcome], expected: Expected) -> Mistake | None:
     """Return the only mistake that gives the answer's values together with the first, or None.
 
-    None, too, if the first alone gives them, hazards aside.
+    None, too, if the first alone gives them, hazards aside. A mistake with the right values, such as one of a gradient, does not count.
     """
     safe = [i for i, case in enumerate(expected.cases) if not case.hazard]
     fits = lambda mistake: all(agree_in_value(_outcome_at(outcomes, i), expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
+    is_right = lambda mistake: all(agree_in_value(expected.truth[i], expected.of_mistake(mistake, i)) for i in safe)  # noqa: E731
     if not first.changes or fits(first):
         return None
     both = [
         Mistake(f"{first.name} and {other.name}", other.sentence, function)
         for other in task.mistakes
-        if other is not first and (function := task.both(first, other))
+        if other is not first and not is_right(other) and (function := task.both(first, other))
     ]
     fitting = [mistake for mistake in both if fits(mistake)]
     return fitting[0] if len(fitting) == 1 else None
@@ -105,15 +110,13 @@ def match_mistake_at(
     If the value there is wrong, only the value has to agree. If several fit, any that is wrong at another hazard in a different way from the answer is ruled out.
     """
     safe, hazards = ([i for i, case in enumerate(cases) if case.hazard is hazard] for hazard in (False, True))
-    agree = (
-        _agree_in_everything
-        if _is_beside_value(first_failure(task, expected, place, outcomes[place]))
-        else agree_in_value
-    )
+    finding = first_failure(task, expected, place, outcomes[place])
+    agree = _agree_in_everything if _is_beside_value(finding) else agree_in_value
     fitting = [
         m
         for m in task.mistakes
         if agree(outcomes[place], expected.of_mistake(m, place))
+        and _may_show(finding, first_failure(task, expected, place, expected.of_mistake(m, place)))
         and all(agree_in_value(expected.truth[i], expected.of_mistake(m, i)) for i in safe)
     ]
     if len(fitting) > 1:
@@ -125,6 +128,13 @@ def _may_make(mistake, outcomes, expected, i):
     """Return whether an outcome agrees with a mistake, or the mistake is right there and something else may be wrong."""
     theirs = expected.of_mistake(mistake, i)
     return agree_in_value(_outcome_at(outcomes, i), theirs) or agree_in_value(expected.truth[i], theirs)
+
+
+def _may_show(finding, of_mistake):
+    """Return whether a mistake with this finding may be why the answer has that one: not if it is right there, or of the right type."""
+    if _is_beside_value(finding):
+        return of_mistake is not None
+    return finding is None or finding.kind != "type" or of_mistake is not None and of_mistake.kind == "type"
 
 
 def _is_beside_value(finding):

@@ -8,6 +8,7 @@ and says in words whatever a colour or a symbol says.
 from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
+from itertools import product
 
 import torch
 
@@ -225,25 +226,34 @@ def _row(cells):
 
 
 def _value_html(name, value, against=None, digits=None, telling=None):
-    """Return a value under its name: tensors of up to three axes as tables, the rest as text.
+    """Return a value under its name: tensors as tables, matrix by matrix, the rest as text.
 
-    Of a large tensor, the matrices, rows and columns where `telling` is True most often are shown; without it, those with NaN.
+    Above three axes, each matrix has its place in the others above it. Of a large tensor, the matrices, rows and columns where `telling` is True most often are shown; without it, those with NaN.
     """
-    if isinstance(value, torch.Tensor) and 0 < value.dim() <= 3 and value.numel():
+    if isinstance(value, torch.Tensor) and value.dim() and value.numel():
         telling = value != value if telling is None or telling.shape != value.shape else telling
         matrices, telling = _matrices(value), _matrices(telling)
         others = _matrices(against) if _same_shape(value, against) else [None] * len(matrices)
         chosen = _most_marked(telling.sum((1, 2)), MATRICES_AT_MOST)
         if len(chosen) < len(matrices):
             chosen = [place for place in chosen if telling[place].any()] or chosen
-        tables = "".join(_table(matrices[n], others[n], digits or DIGITS, telling[n]) for n in chosen)
-        cut = f", shown: {', '.join(f'[{n}]' for n in chosen)}" if len(chosen) < len(matrices) else ""
+        places, named = _places(value), value.dim() > 3
+        tables = "".join(
+            named * f"<div>{places[n]}</div>" + _table(matrices[n], others[n], digits or DIGITS, telling[n])
+            for n in chosen
+        )
+        cut = f", shown: {', '.join(places[n] for n in chosen)}" if len(chosen) < len(matrices) else ""
         return f"<div><div>{escape(name)}, shape {shape(value)}{cut}</div>{tables}</div>"
     return f"<div><div>{escape(name)}</div>{_pre(escape(_value_text(value, digits)))}</div>"
 
 
 def _matrices(tensor):
-    return tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() == 3 else tensor.reshape(1, -1, tensor.shape[-1])
+    return tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() > 2 else tensor.reshape(1, -1, tensor.shape[-1])
+
+
+def _places(tensor):
+    """Return the place of each matrix of a tensor in its first axes: [0, 1] for the second head of the first sentence."""
+    return [f"[{', '.join(map(str, place))}]" for place in product(*map(range, tensor.shape[:-2]))]
 
 
 def _most_marked(telling, at_most):
@@ -336,4 +346,8 @@ def _object_text(value):
 def _tensor_text(tensor, digits):
     if tensor.dim() == 1:
         return "[" + ", ".join(number(v, digits) for v in tensor) + "]"
+    if tensor.dim() > 3:
+        matrices = zip(_places(tensor), _matrices(tensor), strict=True)
+        lines = (f"  {place} {_tensor_text(matrix, digits)}" for place, matrix in matrices)
+        return "\n".join([f"a tensor of shape {shape(tensor)}:", *lines])
     return "[" + ", ".join(_tensor_text(row, digits) for row in tensor) + "]"

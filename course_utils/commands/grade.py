@@ -1,6 +1,7 @@
 """`course grade`: submissions in, results out. The work, stage by stage, is `grade_class` in `grading/pipeline.py`."""
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
@@ -53,6 +54,9 @@ def seed(text: str) -> int:
 
 def run(options) -> int:
     """Grade and print a summary; 1 if a file could not be graded."""
+    sys.path[:] = filter(
+        os.path.isabs, sys.path
+    )  # import nothing from the current folder, which may be one of submissions
     # A sign of life at once: the next imports take seconds.
     print(f"Looking through {options.submissions.as_posix()} …", file=sys.stderr, flush=True)
     from contextlib import ExitStack
@@ -69,12 +73,13 @@ def run(options) -> int:
         if what.why_lessons:
             print(what.why_lessons)
         print(what.mistakes_in_words, file=sys.stderr)
-        print(f"Submissions to grade, with those that are missing: {len(what.found):,}.", file=sys.stderr)
-        step = shown.enter_context(shown_steps("Graded", "files", len(what.found)))
+        without = len(what.found) - what.files
+        print(f"Files handed in: {what.files:,}. Students without a file: {without:,}.", file=sys.stderr)
+        step = shown.enter_context(shown_steps("Graded", "files", what.files))
 
-    def graded(files, new):
+    def graded(new, taken):
         shown.close()
-        print(f"Graded now: {new:,}. Taken from the journal: {files - new:,}.")
+        print(f"Graded now: {new:,}. Taken from the journal: {taken:,}.")
 
     taken = (
         "submissions",

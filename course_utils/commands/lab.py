@@ -113,7 +113,7 @@ def _complete():
     """Install JupyterLab if the course was installed without it, as on Colab; in a clone, raise `CourseError` instead."""
     if find_spec("jupyterlab") is None and not IN_CLONE:
         print("JupyterLab is not there yet. It is being installed, which takes a minute or two.", flush=True)
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", f"{DISTRIBUTION}[lab]"])
+        subprocess.run([sys.executable, "-m", "pip", "install", f"{DISTRIBUTION}[lab]"])
         invalidate_caches()
     need("lab")
 

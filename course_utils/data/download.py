@@ -21,6 +21,7 @@ from pathlib import Path
 import pooch
 
 from course_utils.base.errors import CourseError
+from course_utils.base.files import must_be_ordinary
 
 _SST2 = (
     "https://raw.githubusercontent.com/clairett/pytorch-sentiment-classification/"
@@ -167,12 +168,19 @@ def cache_folder() -> Path:
     return Path(os.path.expanduser(folder)) if folder else pooch.os_cache("attention-course")
 
 
+def make_folders_absolute() -> None:
+    """Make COURSE_DATA_MIRROR and COURSE_DATA name the same folders for processes that start in another one."""
+    named = {"COURSE_DATA_MIRROR": named_mirror(), "COURSE_DATA": os.environ.get("COURSE_DATA") and cache_folder()}
+    os.environ.update({name: os.path.abspath(folder) for name, folder in named.items() if isinstance(folder, Path)})
+
+
 def _from_folder(folder: Path, path: str, sha256: str) -> Path:
     file = folder / path
     remedy = "mend COURSE_DATA_MIRROR, or unset it to download the file"
     if not os.path.isdir(folder):
         raise DataError(f"Expected {path} in the mirror folder {folder}, but there is no such folder: {remedy}.")
     try:
+        must_be_ordinary(file)
         received = pooch.file_hash(str(file))
     except OSError as error:
         problem = "it is not there" if isinstance(error, FileNotFoundError) else "it can't be read"
@@ -197,6 +205,7 @@ def _from_cache(path: str, address: str, sha256: str) -> Path:
 
 def _is_intact(file: Path, sha256: str) -> bool:
     try:
+        must_be_ordinary(file)
         return pooch.file_hash(str(file)) == sha256
     except OSError:
         return False

@@ -34,7 +34,7 @@ lines.csv, translators.csv              benchmarks/experts.py         experts th
 characters.csv                          benchmarks/snail.py           learning from examples, by the number of classes learned from
 variants.csv                            benchmarks/variants.py        five attentions in two worlds, whole and in part
 gpt.csv, longer.csv, induction.csv      benchmarks/gpt.py             four changes since 2017, each added and removed; and copying, with one layer and two
-retold.csv                              benchmarks/gpt.py             how GPTs copy in changed tales
+retold.csv, copying_heads.csv           benchmarks/gpt.py             how GPTs copy in changed tales, and which heads copy
 sst2_llama.csv, sst2_trained.csv        benchmarks/llama.py           reviews of films, by a real language model and by models of lessons 01 and 03
 one_head.csv                            benchmarks/llama.py           the same model's copying and prose, with each head switched off
 mistakes.csv                            benchmarks/llama.py           its losses, logits and answer, with one mistake at a time

@@ -37,21 +37,6 @@ def bag_of_words(new=()) -> Diagram:
         probability p.""")
 
 
-def several_attentions(new=()) -> Diagram:
-    """Two attention layers with fixed queries over the same words: their contexts are concatenated for one linear layer."""
-    draw = Sketch("Several attentions", new)
-    words, join = draw.data("words", WORDS, 112, 126), draw.step("concatenate", "concatenate", 108, 126)
-    both = [draw.step("attentions", f"attention {i}: *θ*{'₁₂'[i - 1]}, learned", 136) for i in (1, 2)]
-    linear, output = draw.step("linear", "linear\nlayer"), draw.data("output", "output")
-    row(words, both, join, linear, output, gap=[46, 90, 56, 44])
-    draw.chain(
-        words, both, join, linear, output, words=["", ["context *c*₁", "context *c*₂"]], shapes=["S D", "D", "2·D"]
-    )
-    return draw.diagram("""Each of 2 attentions reads the same word vectors (x₁ x₂ x₃): attention 1 (θ₁, learned) gives
-        the context c₁, attention 2 (θ₂, learned) gives the context c₂. We concatenate these contexts into one vector. A
-        linear layer turns it into the output.""")
-
-
 def several_heads(words, asking, query, weights, contexts, output, new=()) -> Diagram:
     """Attention with two heads for one word: its query is split, each half attends by itself, the contexts are merged.
 
@@ -248,7 +233,7 @@ def looking_back(source, given, output, new=()) -> Diagram:
         draw.arrow(left, right, at=left.middle - 9)
         draw.arrow(right, left, at=left.middle + 9)
     draw.arrow(query, look, over=look.middle + 13)
-    draw.arrow(look, readout, over=look.middle - 13)
+    draw.arrow(look, readout, over=look.middle - 13, role="context")
     draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
     draw.chain(query, cell, readout, written, words=["", "*s*₂"])
     draw.arrow(word, cell)

@@ -95,6 +95,7 @@ class Arrow:
     words: str = ""
     shape: str = ""
     name: str = ""
+    role: str = ""  # of what flows, if its name does not say it
     new: bool = False
     dashed: bool = False  # a line without a tip, which relates two boxes
     stream: bool = False  # a thick line, along which vectors pass from layer to layer
@@ -149,7 +150,8 @@ def _svg(title, description, boxes, arrows):
 def _style(name):
     roles = [
         f"    ID .{role} .box {{ fill: {look.fill}; stroke: {look.colour} }}\n"
-        f"    ID .{role} text {{ fill: {look.text} }}\n    ID text.{role} {{ fill: {look.colour} }}"
+        f"    ID .{role} text {{ fill: {look.text} }}\n    ID text.{role} {{ fill: {look.colour} }}\n"
+        f"    ID .{role} .way {{ stroke: {look.colour} }}\n    ID .{role} .tip {{ fill: {look.colour} }}"
         for role, look in ROLES.items()
         if role in ROLE_OF_WORDS.values()
     ]
@@ -192,7 +194,8 @@ def _arrow_svg(arrow):
         drawn.append(_text_svg(middle, y + 17, arrow.shape, "shape"))
     if arrow.new:
         drawn += _badge_svg(middle - 120, y - 8.5)
-    return "\n".join([f'  <g class="arrow{" new" * arrow.new}">', *drawn, "  </g>"])
+    role = arrow.role or ROLE_OF.get(arrow.name)
+    return "\n".join([f'  <g class="arrow{f" {role}" if role else ""}{" new" * arrow.new}">', *drawn, "  </g>"])
 
 
 def _tip_svg(before, end):

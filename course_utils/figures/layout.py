@@ -78,7 +78,9 @@ class Sketch:
             arrow.points = tuple((x, y + down) for x, y in arrow.points)
         for part in parts:
             part.new = bool(set(part.name.split()) & set(self.new))
-        texts = [box.text for box in self.boxes if box.new] + [arrow.words for arrow in self.arrows if arrow.new]
+        texts = [box.text for box in self.boxes if box.new] + [
+            arrow.words for arrow in self.arrows if arrow.new and arrow.words
+        ]
         description = " ".join(description.split())
         description += f" New here: {', '.join(map(plain, texts))}." if texts else ""
         return Diagram(self.title, description, self.boxes, self.arrows)

@@ -6,11 +6,11 @@ Not here: the pieces and how they move (`film.py`), the look of a role (`roles.p
 from course_utils.figures.film import Film, bar, bracketed, chip, line, number, vector, words
 from course_utils.figures.roles import GREY
 
-LEFT, FIRST = 20, 242  # pixels: the names of the rows, the left edge of the words' columns
+LEFT, FIRST = 18, 226  # pixels: the names of the rows, the left edge of the words' columns
 
 
 def one_look(
-    title, names, query, keys, values, weights, scores, comparisons, note, digits=(0, 3, 2), seconds=11.0
+    title, names, query, keys, values, weights, scores, comparisons, note, digits=(0, 3, 3), named=True
 ) -> Film:
     """Film: one look at some words, from the query and the keys to the context, each number in its place.
 
@@ -23,50 +23,53 @@ def one_look(
         comparisons: how each score is computed, in text, S; a part [role:text] has the colour of its role.
         note: the same in general.
         digits: decimals of the vectors' entries, of scores and weights, and of products and the context.
-        seconds: of the film.
+        named: False in lesson 02, where θ is the query and keys and values have no names yet: both are plain words.
     """
-    film, (plain, exact, summed) = Film(title, 436, seconds), digits
+    film, (plain, exact, summed) = Film(title, 460, 11), digits
     query, keys, values = ([_list(row) for row in rows] for rows in ([query], keys, values))
     scores, weights = _list(scores), _list(weights)
-    wide = (740 - FIRST - 130) / len(names)  # the context is to the right of the columns
+    key, value, first = ("key", "value", "[query:query], [key:keys]") if named else ("word", "word", "[query:θ], words")
+    whole = 0 if all(score.is_integer() for score in scores) else exact
+    wide = (746 - FIRST - 126) / len(names)  # the context is to the right of the columns
     centres = [FIRST + wide * (i + 0.5) for i in range(len(names))]
     context = [sum(w * value[e] for w, value in zip(weights, values, strict=True)) for e in range(len(values[0]))]
     rows = (
-        (84, "", "[query:query], [key:keys]", "", 0.0),
+        (84, "", first, "", 0.0),
         (160, "", "score", note, 0.8),
-        (252, "weight", "weight", "softmax of the scores", 2.6),
-        (330, "value", "weight × value", "", 4.4),
-        (404, "context", "context", "the sum", 6.2),
+        (276, "weight", "weight", "softmax of the scores", 2.6),
+        (354, value, f"[weight:weight] × {value}", "", 4.4),
+        (428, "context", "context", "the sum", 6.2),
     )
     for y, role, name, remark, start in rows:
         film.add(words(LEFT, y, name, 16, role, True, "start"), start)
         film.add(words(LEFT, y + 19, remark, 13, anchor="start", fill=GREY), start)
-    film.add(_vector(FIRST - 62, 78, query[0], "query", plain))
+    film.add(_vector(FIRST - 48, 78, query[0], "query", plain))
     for i, (x, name) in enumerate(zip(centres, names, strict=True)):
-        film.add(words(x, 46, name, 16, bold=True) + _vector(x, 78, keys[i], "key", plain))
-        film.add(line(x, 100, x, 122, "key"), 0.8)
+        film.add(words(x, 46, name, 16, bold=True) + _vector(x, 78, keys[i], key, plain))
+        film.add(line(x, 100, x, 122), 0.8)
         film.add(
-            words(x, 142, comparisons[i], 13, fill=GREY) + words(x, 164, number(scores[i], exact), 17, bold=True),
+            words(x, 142, comparisons[i], 13, fill=GREY) + words(x, 164, number(scores[i], whole), 17, bold=True),
             0.8 + 0.3 * i,
         )
-        film.add(line(x - 46, 262, x + 46, 262, width=1, tip=False), 2.6)
-        film.add(bar(x, 262, weights[i], 58, 56), 2.6, None, "grow")
-        film.add(words(x, 255 - max(58 * weights[i], 1.5), number(weights[i], exact), 16, "weight", True), 3.0)
+        film.add(line(x - 46, 286, x + 46, 286, width=1, tip=False), 2.6)
+        film.add(bar(x, 286, weights[i], 84, 56), 2.6, None, "grow")
+        film.add(words(x, 279 - max(84 * weights[i], 1.5), number(weights[i], exact), 16, "weight", True), 3.0)
         product = f"[weight:{number(weights[i], exact)}] × {_tuple(values[i], plain)}"
-        film.add(chip(x - wide / 2 + 4, 308, "", "value", wide - 8, 36) + words(x, 331, product, 14), 4.4)
+        film.add(chip(x - wide / 2 + 4, 332, "", value, wide - 8, 36) + words(x, 355, product, 14), 4.4)
         part = [weights[i] * entry for entry in values[i]]
-        film.add(words(x, 408, _tuple(part, summed), 15, bold=True), 6.2)
+        film.add(words(x, 432, _tuple(part, summed), 14, bold=True), 6.2)
     for x in centres[:-1]:
-        film.add(words(x + wide / 2, 408, "+", 16, bold=True, fill=GREY), 6.2)
-    film.add(words(centres[-1] + wide / 2 + 4, 408, "=", 16, bold=True, fill=GREY), 6.7)
-    film.add(_vector(centres[-1] + wide / 2 + 70, 403, context, "context", summed), 6.7)
-    each = [
-        f"{name}: key {_tuple(key, plain)}, score {number(score, exact)}, weight {number(weight, exact)}, value {_tuple(value, plain)}"
-        for name, key, score, weight, value in zip(names, keys, scores, weights, values, strict=True)
-    ]
+        film.add(words(x + wide / 2, 432, "+", 16, bold=True, fill=GREY), 6.2)
+    film.add(words(centres[-1] + wide / 2 + 1, 432, "=", 16, bold=True, fill=GREY), 6.7)
+    film.add(_vector(centres[-1] + wide / 2 + 68, 427, context, "context", summed), 6.7)
+    each = []
+    for name, k, score, weight, v in zip(names, keys, scores, weights, values, strict=True):
+        own = f", value {_tuple(v, plain)}" * named
+        numbers = f"score {number(score, whole)}, weight {number(weight, exact)}"
+        each.append(f"{name}: {key if named else 'vector'} {_tuple(k, plain)}{own}, {numbers}")
     film.description = (
-        f"The query is {_tuple(query[0], plain)}. {'. '.join(each)}. The weighted sum of the values, the context, is "
-        f"{_tuple(context, summed)}."
+        f"The query is {_tuple(query[0], plain)}. {'. '.join(each)}. The weighted sum of the "
+        f"{'values' if named else 'vectors'}, the context, is {_tuple(context, summed)}."
     )
     return film
 
@@ -84,4 +87,5 @@ def _tuple(numbers, digits):
 def _vector(x, y, numbers, role, digits):
     """A short row of cells around (x, y)."""
     width = 34 if digits == 0 else 48
-    return vector(x - width * len(numbers) / 2 - 8, y - 17, numbers, role, width, 34, False, digits, 15)
+    end = 0 if role == "word" else 8
+    return vector(x - width * len(numbers) / 2 - end, y - 17, numbers, role, width, 34, False, digits, 15)

@@ -33,6 +33,7 @@ alt_text.attach()
 COLOURS = ("#0b6fa4", "#d1495b", "#3f7d20", "#7a4f9e", "#b8860b", "#4d4d4d")
 LOOKS = tuple(zip(COLOURS, ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))), "os^Dv*", strict=True))
 CHOICES = plt.get_cmap("Set3")  # a colour for each of up to twelve things
+WIDEST = 11.0  # inches of a row of pictures
 KEYS, QUERIES = "keys: words looked at", "queries"
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ENDS)  # a weight from 0 to 1, in every picture
 SHOWN = 0.05  # smaller weights have no number in their cell
@@ -51,6 +52,7 @@ def colours(vectors, names):
     for ax, vector, name in zip(across, vectors, names, strict=True):
         ax.imshow(vector.reshape(1, 1, 3).numpy())
         ax.set(xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
         ax.set_title(name, color="0.47")
 
 
@@ -101,9 +103,17 @@ def amounts(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
 
 
 def side_by_side(draw, panels, width=3.6, height=3.2, **options):
-    """Draw several matrices in a row, each by a function such as `weights`: `panels` maps a title to (matrix, keys, queries)."""
-    for (title, panel), ax in zip(panels.items(), axes(len(panels), width, height), strict=True):
+    """Draw several matrices, each by a function such as `weights`: `panels` maps a title to (matrix, keys, queries).
+
+    They are in one row, or in more if a page would have to shrink it until its numbers cannot be read.
+    """
+    rows = math.ceil(len(panels) * width / WIDEST)
+    columns = math.ceil(len(panels) / rows)
+    figure, across = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
+    for (title, panel), ax in zip(panels.items(), across.flat, strict=False):
         draw(*panel, title=title, ax=ax, **options)
+    for ax in across.flat[len(panels) :]:
+        figure.delaxes(ax)
 
 
 def mask(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, dot="●"):

@@ -37,6 +37,7 @@ from course_utils.grading.storage.journal import Journal, cannot_write
 from course_utils.grading.storage.record import Person
 
 LEAST_SEED = 2**96  # a smaller one can be found by trial, and whoever has it knows the inputs
+FOLDERS = ("feedback", "gradescope")  # written to in the folder of results
 UNSAFE = (
     "Unsafe: learners' code ran without locks. It could do whatever you may: read and change files, results and other "
     "submissions, use the network. Points can be forged."
@@ -68,6 +69,11 @@ class GradingJob:
         return [task for lesson in self.lessons for task in self.settings.counted(lesson)]
 
     @property
+    def files(self) -> int:
+        """How many files were handed in."""
+        return sum(bool(one.file) for one in self.found)
+
+    @property
     def mistakes_in_words(self) -> str:
         """Where the instructor's own mistakes come from."""
         return own_mistakes.source_in_words(self.mistakes, self.mistakes_from)
@@ -88,11 +94,10 @@ class GradingJob:
 class GradingSummary:
     """The outcome of grading a class."""
 
-    files: int  # submissions, missing ones included
+    handed_in: int  # files
     new: int  # of these, graded now rather than taken from the journal
     lessons: list[str]  # that count
-    handed_in: int  # files
-    problems: int  # of these, files that could not be graded
+    problems: int  # files that could not be graded
     strangers: int  # students who handed in but are not on the roster, if there is one
 
 
@@ -112,7 +117,7 @@ def grade_class(
     unsafe: bool = False,
     begin: Callable[[GradingJob], None] = lambda what: None,
     step: Callable[[], None] = lambda: None,
-    graded: Callable[[int, int], None] = lambda files, new: None,
+    graded: Callable[[int, int], None] = lambda new, taken: None,
 ) -> GradingSummary:
     """Grade the submissions and write the results; what an earlier, interrupted call has graded is not graded again.
 
@@ -131,7 +136,7 @@ def grade_class(
         unsafe: grade even if learners' code cannot be locked in.
         begin: called once with what is to be graded, before anything runs.
         step: called after each file.
-        graded: called before the results are written, with the number of files and how many of them were graded now.
+        graded: called before the results are written, with how many files were graded now, and how many taken from the journal.
 
     Raises:
         CourseError: one sentence on what is wrong with the arguments, the files or the machine.
@@ -155,12 +160,10 @@ def grade_class(
         if seed is None:
             seed = journal.header.get("seed", LEAST_SEED + secrets.randbelow(2**128 - LEAST_SEED))
         journal.begin(seed, what.locks_in_words, what.lessons)
-        before = len(journal)
-        keys = fill_journal(journal, what, seed, workers or pool.cores(), step)
-        new = len(journal) - before
-        graded(len(keys), new)
+        keys, new, taken = fill_journal(journal, what, seed, workers or pool.cores(), step)
+        graded(new, taken)
         count = write_results(journal, keys, what, title)
-        return GradingSummary(len(keys), new, what.lessons, count["handed_in"], count["problems"], count["strangers"])
+        return GradingSummary(what.files, new, what.lessons, count["problems"], count["strangers"])
 
 
 def what_to_grade(
@@ -172,8 +175,14 @@ def what_to_grade(
         raise CourseError(f"{mistakes} lies among the submissions: move your own mistakes out of them.")
     own = own_mistakes.use_own(mistakes)
     numbers = chosen(lessons or (), catalogue.by_lesson(), " with tasks")
-    if out.resolve() == submissions.resolve():
-        raise CourseError(f"--out is the folder of the submissions: name another, such as {out / 'results'}.")
+    if out.resolve().is_relative_to(submissions.resolve()):
+        raise CourseError(
+            f"--out lies among the submissions, where a student could put files into it: name a folder beside them, such as "
+            f"{submissions.resolve().parent / 'results'}."
+        )
+    for folder in (out / name for name in FOLDERS):
+        if folder.is_symlink():  # it may lead anywhere, and the folder is handed out
+            raise CourseError(f"{folder} is a link, which is not written through: remove it, or choose another --out.")
     beside = tuple(filter(None, (roster, settings, overrides, mistakes)))
     read = read_settings(settings)
     people = read_roster(roster, read) if roster else {}
@@ -203,11 +212,22 @@ def which_lessons(what: GradingJob, journal: Journal) -> GradingJob:
     return replace(what, lessons=lessons, why_lessons=why)
 
 
-def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, step: Callable[[], None]) -> list[str]:
-    """Grade what is not in the journal yet; return all keys, in order of students and files."""
+def fill_journal(
+    journal: Journal, what: GradingJob, seed: int, workers: int, step: Callable[[], None]
+) -> tuple[list[str], int, int]:
+    """Grade what is not in the journal yet.
+
+    Return all keys, in order of students and files, how many files were graded now, and how many the journal had.
+    """
     limits, options_seed, keys = Limits.from_settings(what.settings.limits), what.settings.options_seed, []
     hidden = tuple(str(Path(path).resolve()) for path in (what.submissions, what.out, *what.beside))
     plan = pool.Plan(seed, what.layers, limits, hidden, what.unsafe, options_seed, packed(what.mistakes))
+    count = Counter()
+
+    def note(kind, file):
+        if file:  # a student without one is a row, not a file
+            count[kind] += 1
+            step()
 
     def missing():
         for found in map(read_once, worth_running(what.found, what.lessons)):
@@ -216,13 +236,13 @@ def fill_journal(journal: Journal, what: GradingJob, seed: int, workers: int, st
             if key not in journal:
                 yield found, key
             else:
-                step()
+                note("taken", found.file)
 
     for result in _grading(what, workers)(missing(), plan):
         journal.add(result)
-        step()
+        note("new", result.file)
     journal.sync()
-    return keys
+    return keys, count["new"], count["taken"]
 
 
 def _grading(what, workers):
@@ -235,7 +255,7 @@ def _grading(what, workers):
 
 
 def write_results(journal: Journal, keys: list[str], what: GradingJob, title: str) -> Counter:
-    """Write all results; return how many files were handed in, how many of them could not be graded, and how many students are strangers."""
+    """Write all results; return how many files could not be graded, and how many students are strangers."""
     title = title or _title(what.lessons)
     counted = what.counted
 
@@ -252,8 +272,8 @@ def write_results(journal: Journal, keys: list[str], what: GradingJob, title: st
             file.write(class_page(students(), counted, title, UNSAFE if what.without_locks else ""))
     count = Counter()
     for student in students():
-        problems = [bool(result.problem) for result in student.results if result.file]
-        count.update(handed_in=len(problems), problems=sum(problems), strangers=student.stranger)
+        problems = sum(bool(result.problem) for result in student.results if result.file)
+        count.update(problems=problems, strangers=student.stranger)
     return count
 
 
@@ -266,7 +286,7 @@ def _title(lessons):
 
 def _remove_drafts(out):
     """Remove drafts that a killed run has left behind. The journal's lock keeps others from writing here."""
-    for folder in (out, out / "feedback", out / "gradescope"):
+    for folder in (out, *(out / name for name in FOLDERS)):
         for draft in folder.glob(".*.tmp"):
             draft.unlink(missing_ok=True)
     # From an earlier version; it would show students each other's points.

@@ -1,4 +1,4 @@
-"""Inputs as text that a learner can change: one line for each row of numbers, a blank line between matrices.
+"""Inputs as text that a learner can change: one line for each row of numbers, a blank line between matrices, two between groups of matrices.
 
 Writes tensors and numbers as text and reads them back. Shows nothing and computes nothing.
 """
@@ -10,7 +10,7 @@ import torch
 from course_utils.base import trees
 from course_utils.base.errors import CourseError
 
-AXES_AT_MOST, NUMBERS_AT_MOST = 3, 64  # of a tensor written as text
+AXES_AT_MOST, NUMBERS_AT_MOST = 4, 64  # of a tensor written as text
 WHOLE_AT_MOST = 100  # for a whole number: some are the lengths of tensors to be made
 DECIMAL_COMMA = re.compile(r"(?<![\w.,])[+-]?\d+,\d+(?![\w.,])")  # not a list of three or more numbers without spaces
 TRUTH = {"1": True, "0": False, "true": True, "false": False}
@@ -36,8 +36,8 @@ def to_text(leaf) -> str:
     """Return a tensor or a number as text."""
     if not isinstance(leaf, torch.Tensor):
         return str(leaf)
-    if leaf.dim() == 3:
-        return "\n\n".join(map(to_text, leaf))
+    if leaf.dim() > 2:
+        return ("\n" * (leaf.dim() - 1)).join(map(to_text, leaf))
     digits = 15 if leaf.dtype == torch.float64 or not leaf.is_floating_point() else 7  # whole numbers stay whole
     rows = [
         [f"{float(number) + 0.0:.{digits}g}" for number in row]
@@ -59,6 +59,13 @@ def from_text(text: str, like, name: str):
         raise CourseError(
             f"{name}: write a decimal number with a point, `{point}`, and a space after a comma between numbers."
         )
+    if like.dim() == AXES_AT_MOST:
+        groups = [group for group in re.split(r"\n(?:[ \t]*\n){2,}", text) if group.strip()] or [""]
+        tensors = [from_text(group, like[0], f"{name}[{n}]") for n, group in enumerate(groups)]
+        if len({tensor.shape for tensor in tensors}) > 1:
+            raise CourseError(f"{name}: between two blank lines there should always be as many matrices, of one shape.")
+        _check_count(sum(tensor.numel() for tensor in tensors), name)
+        return torch.stack(tensors)
     blocks, rows = [[]], text.replace(",", " ").split("\n")
     for line, row in enumerate(rows, 1):
         numbers = [_number(word, _number_type(like), f"{name}, line {line}") for word in row.split()]
@@ -116,7 +123,11 @@ def _check_rows(blocks, axes, name):
         raise CourseError(
             f"{name}: every row needs the same number of numbers, and here are rows of {min(lengths)} and of {max(lengths)}."
         )
-    if sum(len(row) for block in blocks for row in block) > NUMBERS_AT_MOST:
+    _check_count(sum(len(row) for block in blocks for row in block), name)
+
+
+def _check_count(number, name):
+    if number > NUMBERS_AT_MOST:
         raise CourseError(f"{name} holds more than {NUMBERS_AT_MOST} numbers: make it smaller.")
 
 

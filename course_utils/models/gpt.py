@@ -225,7 +225,8 @@ def fit(model: nn.Module, ids: Tensor, seed=0, steps=700, batch=16, rate=0.01, w
 
 def top_k(p: Tensor, k: int) -> Tensor:
     """Keep the k most probable of the probabilities p, V, and divide them by their sum (Fan et al. 2018)."""
-    kept = p.masked_fill(p < p.topk(k).values[-1], 0.0)
+    kept, places = torch.zeros_like(p), p.argsort(descending=True, stable=True)[:k]
+    kept[places] = p[places]
     return kept / kept.sum()
 
 

@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
 
 from course_utils.base.errors import CourseError
-from course_utils.data.download import fetch
+from course_utils.base.files import must_be_ordinary
+from course_utils.data.download import DataError, fetch
 from course_utils.data.smollm2 import FILE
 from course_utils.models.gpt import RMSNorm, SubLayer, SwiGLU
 from course_utils.models.minimal import turn
@@ -36,17 +38,21 @@ NAMES = {
     "ffn_gate": "feed_forward.f.gate",
     "ffn_up": "feed_forward.f.up",
     "ffn_down": "feed_forward.f.down",
+    "output": "readout",
 }
-# The file's names for the sizes, in the order of the class's arguments after V
-SIZES = (
-    "embedding_length",
-    "attention.head_count",
-    "attention.head_count_kv",
-    "feed_forward_length",
-    "block_count",
-    "rope.freq_base",
-    "attention.layer_norm_rms_epsilon",
-)
+# The file's names for the sizes -> the class's arguments
+SIZES = {
+    "embedding_length": "D",
+    "attention.head_count": "H",
+    "feed_forward_length": "F",
+    "block_count": "N",
+}
+# The same for sizes that a file may leave out, which then have the defaults of the format
+OPTIONAL_SIZES = {
+    "attention.head_count_kv": "G",  # as many groups as heads
+    "rope.freq_base": "theta",  # 10,000
+    "attention.layer_norm_rms_epsilon": "eps",  # 1e-5
+}
 
 
 def grouped_attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -113,7 +119,7 @@ class Layer(nn.Module):
 
 
 class Llama(nn.Module):
-    """A decoder like Llama (Touvron et al. 2023), with one matrix for embedding and readout.
+    """A decoder like Llama (Touvron et al. 2023), with one matrix for embedding and readout unless it is not `tied`.
 
     Args:
         V: vocabulary. D, H, G, F, N: width, heads, groups, hidden units, layers.
@@ -123,12 +129,15 @@ class Llama(nn.Module):
         CourseError: for widths, heads and groups that don't divide.
     """
 
-    def __init__(self, V: int, D: int, H: int, G: int, F: int, N: int, theta: float = 1e5, eps: float = 1e-5):
+    def __init__(
+        self, V: int, D: int, H: int, G: int, F: int, N: int, theta: float = 1e5, eps: float = 1e-5, tied: bool = True
+    ):
         super().__init__()
         self.V, self.theta, self.d = V, theta, D // H
         self.embedding = nn.Embedding(V, D)
         self.layers = nn.ModuleList(Layer(D, H, G, F, eps) for _ in range(N))
         self.norm = RMSNorm(D, eps)
+        self.readout = None if tied else nn.Linear(D, V, bias=False)
 
     def new_caches(self) -> list[dict]:
         """Return an empty cache for each layer."""
@@ -152,7 +161,8 @@ class Llama(nn.Module):
         x = self.embedding(ids)  # B T D
         for layer, cache in zip(self.layers, caches, strict=True):
             x = layer(x, sin_cos, cache)  # B T D
-        return self.norm(x) @ self.embedding.weight.T  # B T V
+        readout = self.embedding if self.readout is None else self.readout
+        return self.norm(x) @ readout.weight.T  # B T V
 
 
 def unpack(data: Tensor, kind: str) -> Tensor:
@@ -190,30 +200,98 @@ class Loaded(NamedTuple):
 
 
 def load_smollm2(path: Path | None = None) -> Loaded:
-    """Return SmolLM2-135M-Instruct from its GGUF file, in float32 and evaluation mode. Raises `DataError` if the file is unavailable.
+    """Return SmolLM2-135M-Instruct from its GGUF file, in float32 and evaluation mode.
 
     Args:
-        path: another file of that format; by default the registered one, downloaded if necessary.
+        path: another file of that format, with such a model; by default the registered one, downloaded if necessary.
+
+    Raises:
+        DataError: if the registered file is unavailable, or a file is damaged.
+        CourseError: for a file whose model computes something else, or that lacks a size or a weight.
     """
+    path = Path(path or fetch(FILE))
+    try:
+        must_be_ordinary(path)
+        return _read(path)
+    except CourseError:
+        raise
+    except Exception as error:  # a file may say anything
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise DataError(
+            f"{path} cannot be read as a Llama model in GGUF format, so it may be damaged or of another kind ({reason})."
+        ) from error
+
+
+def _read(path):
+    """Return what a GGUF file holds. Raises any exception for a file that does not hold what it says."""
     from gguf import GGUFReader
 
-    file = GGUFReader(path or fetch(FILE))
+    class Reader(GGUFReader):
+        def _get(self, offset, dtype, count=1, override_order=None):
+            if offset + np.dtype(dtype).itemsize * int(count) > len(self.data):  # else a false length is read for hours
+                raise ValueError("it ends earlier than it says")
+            return super()._get(offset, dtype, count, override_order)
+
+    file = Reader(path)
     facts = {name: field.contents() for name, field in file.fields.items()}
+    names = {stored.name for stored in file.tensors}
+    sizes = sizes_of(facts, tied="output.weight" not in names)
+    layers = len({name.split(".")[1] for name in names if name.startswith("blk.")})
+    if sizes["N"] != layers:
+        raise ValueError(f"it says that it has {sizes['N']:,} layers, and it has {layers}")
     with torch.device("meta"):  # shapes only, no memory yet
-        model = Llama(facts["llama.vocab_size"], *(facts[f"llama.{name}"] for name in SIZES))
+        model = Llama(**sizes)
     weights = {}
     for stored in file.tensors:  # such as blk.7.attn_q.weight
         name = ".".join(NAMES.get(part, part) for part in stored.name.split("."))
         data = torch.tensor(stored.data)  # a copy: rows of bytes, or numbers
         kind = stored.tensor_type.name
-        weights[name] = data if kind == "F32" else unpack(data, kind)
-    model.load_state_dict(weights, assign=True)  # every name and shape must fit
+        weights[name] = data.float() if kind in ("F32", "F16") else unpack(data, kind)
+    expected = model.state_dict()
+    for name in sorted(expected.keys() ^ weights.keys()):
+        raise CourseError(
+            f"the file {'lacks the' if name in expected else 'has'} weights {name}: it is another model's"
+        )
+    for name, tensor in weights.items():
+        if tensor.shape != expected[name].shape:
+            shapes = (tuple(each.shape) for each in (expected[name], tensor))
+            raise CourseError("the weights {} must have the shape {}, not {}".format(name, *shapes))
+    model.load_state_dict(weights, assign=True)
     return Loaded(model.requires_grad_(False).eval(), tokenizer_of(facts), facts)
+
+
+def sizes_of(facts: dict, tied: bool) -> dict:
+    """Return the arguments of `Llama` that a file's facts name. Raises `CourseError` for facts of a model that computes something else."""
+    kinds = {"general.architecture": "llama", "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm"}
+    kinds["llama.rope.scaling.type"] = "none"
+    for name, expected in kinds.items():
+        if facts.get(name, expected) != expected:
+            raise CourseError(f"the file says {name} = {facts[name]!r}, and only {expected!r} can be read")
+    required = [f"llama.{name}" for name in SIZES] + ["tokenizer.ggml.tokens", "tokenizer.ggml.merges"]
+    for name in required:
+        if name not in facts:
+            raise CourseError(f"the file does not say {name}")
+    every = SIZES | OPTIONAL_SIZES
+    found = {every[name]: facts[f"llama.{name}"] for name in every if f"llama.{name}" in facts}
+    sizes = {
+        "V": len(facts["tokenizer.ggml.tokens"]),
+        "G": found["H"],
+        "theta": 1e4,
+        "eps": 1e-5,
+        **found,
+        "tied": tied,
+    }
+    d = sizes["D"] // sizes["H"]
+    for name in ("rope.dimension_count", "attention.key_length", "attention.value_length"):
+        if facts.get(f"llama.{name}", d) != d:
+            raise CourseError(f"the file says llama.{name} = {facts[f'llama.{name}']}; it must be a head's width, {d}")
+    return sizes
 
 
 def tokenizer_of(facts: dict) -> Tokenizer:
     """Return the byte-level BPE tokenizer that a GGUF file describes by its tokens and merges (pre-tokenizer "smollm": each digit by itself)."""
-    tokens, kinds = facts["tokenizer.ggml.tokens"], facts["tokenizer.ggml.token_type"]
+    tokens = facts["tokenizer.ggml.tokens"]
+    kinds = facts.get("tokenizer.ggml.token_type", [1] * len(tokens))  # 1: an ordinary token
     merges = [tuple(merge.split(" ")) for merge in facts["tokenizer.ggml.merges"]]
     tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
     digits, letters = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)

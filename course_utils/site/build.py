@@ -182,6 +182,7 @@ SETTINGS = {
         "terms.js",
     ],
     "html_copy_source": False,
+    "html_use_index": False,  # the glossary is the index
     "html_show_sourcelink": False,
     "html_show_search_summary": False,  # search.js quotes instead, even from a disk
     "html_sidebars": {"index": []},  # the first page lists the lessons itself

@@ -13,6 +13,7 @@ from course_utils.base.paths import number_of
 from course_utils.checks import catalogue
 from course_utils.models.serialization import load_pretrained
 from course_utils.site.pages import card_picture
+from course_utils.site.search_index import DEFINED
 from course_utils.site.titles import TITLES
 from course_utils.translation.search import translate_all
 
@@ -104,13 +105,14 @@ def translator(terms: str) -> str:
     scripts = "".join(f'<script src="_static/{name}.js"></script>' for name in TRANSLATING)
     beside = "".join(f'<script src="_static/models/{name}.js" async></script>' for name in BESIDE)
     return (
-        "# Try a Transformer\n\nIt has learned from 29,000 captions of photos, and translates any other text badly.\n\n"
+        "# Translate a sentence\n\nThree models of the course run in your browser. They have learned from 29,000 captions of photos and translate "
+        "any other text badly.\n\n"
         f"```{{raw}} html\n{html}\n```\n\n"
         "## What runs here\n\n"
-        "The model of [lesson 12](notebooks/12_transformer.ipynb), trained as in [lesson 13](notebooks/13_training.ipynb), runs in your "
-        "browser. Each step of its decoder writes the most probable subword; with beam search, it gets a BLEU score of 37.6 for the test "
-        "captions of 2016. The translator of [lesson 06](notebooks/06_seq2seq_attention.ipynb) "
-        "puts the same sentence into French, and so does one without attention. "
+        "The Transformer is the model of [lesson 12](notebooks/12_transformer.ipynb), trained as in "
+        "[lesson 13](notebooks/13_training.ipynb). Each step of its decoder writes the most probable subword; with beam search, it gets a "
+        "BLEU score of 37.6 for the test captions of 2016. The recurrent networks are the models of "
+        "[lesson 05](notebooks/05_seq2seq.ipynb) and, with attention, of [lesson 06](notebooks/06_seq2seq_attention.ipynb). "
         "The captions are those of [Multi30k](https://github.com/multi30k/dataset) (Elliott et al. 2016). The data set states no licence, and its English captions are offered for "
         "research and teaching: use the models likewise.\n\n"
         "This is the whole forward pass of the three models, in plain JavaScript. It computes what PyTorch computes for the same weights.\n\n"
@@ -136,9 +138,10 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
         if anchor is None:
             return match[0]
         files = linked.setdefault(anchor, [])
+        kind = "course-term" if files else f"course-term {DEFINED}"
         place = "" if file in files else f' id="{anchor}"'
         files += [file] if place else []
-        return f'<a class="course-term" href="../glossary.html#{anchor}" data-meaning="{meanings[anchor]}"{place}>{match[0]}</a>'
+        return f'<a class="{kind}" href="../glossary.html#{anchor}" data-meaning="{meanings[anchor]}"{place}>{match[0]}</a>'
 
     for file, cell in _text_cells(lessons):
         cell["source"] = TERM.sub(partial(link, file=file), cell["source"])
@@ -146,7 +149,7 @@ def glossary(text: str, lessons: dict[str, dict]) -> str:
     def entry(match):
         term, short, _, meaning = match.groups()
         back = ", ".join(_link_back(file, _anchor(term)) for file in linked.get(_anchor(term), ()))
-        head = f'<span id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
+        head = f'<span class="{DEFINED}" id="{_anchor(term)}">{term}</span>{f", {short}" if short else ""}'
         return f"{head}\n: {meaning[0].upper()}{meaning[1:]}{f' ({back})' if back else ''}\n"
 
     return ENTRY.sub(entry, text)

@@ -1,12 +1,14 @@
 """An extension of Sphinx that writes the sentences of each page into a script, which the search quotes from.
 
-Here: what is quoted, section by section. Not here: how the search shows it (`page/search.js`), and which pages it finds (Sphinx).
+Here: what is quoted, section by section, and that a term leads first to where it is defined. Not here: how the search shows it
+(`page/search.js`), and which other pages it finds (Sphinx).
 """
 
 import json
 import re
 from pathlib import Path
 
+DEFINED = "course-defined"  # class of a term where it is defined
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 
 
@@ -47,7 +49,23 @@ def _write(app, page, template, context, doctree):
     file.write_text(f"window.COURSE_TEXTS[{page!r}] = {texts};\n", encoding="utf-8")
 
 
+def _index_terms(app, doctree):
+    """Enter each term that a page defines into Sphinx's index, with the section in which it does."""
+    from docutils import nodes
+    from sphinx import addnodes
+
+    for tag in list(doctree.findall(nodes.raw)):
+        if DEFINED not in tag.astext():
+            continue
+        section, place = tag, tag.parent.index(tag)
+        while not isinstance(section, nodes.section):
+            section = section.parent
+        term = next(filter(None, (part.astext().strip() for part in tag.parent[place + 1 :]))).lower()
+        section.append(addnodes.index(entries=[("single", term, section["ids"][0], "main", None)]))
+
+
 def setup(app):
-    """Make Sphinx write a script for each page that it writes."""
+    """Make Sphinx write a script for each page that it writes, and index the terms."""
+    app.connect("doctree-read", _index_terms)
     app.connect("html-page-context", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

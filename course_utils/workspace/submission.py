@@ -22,6 +22,7 @@ from course_utils.checks import catalogue
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     Unreadable,
+    by_exec,
     cells_of,
     definition,
     definitions,
@@ -368,6 +369,8 @@ def _why_not_there(cells, answer, number, defined):
     found = (node for cell in cells for node in ast.walk(_parsed(cell)) if isinstance(node, DEFINITIONS))
     if any(node.name == name for node in found):
         return "is defined only inside a class or another function: move it to the left edge of a cell."
+    if made := by_exec(tuple(cells), name):
+        return made
     if re.search(rf"^[ \t]*(?:def|class)[ \t]+{name}\b", "\n".join(cells), re.MULTILINE):
         return "is defined only inside a string: take out the quotes around it."
     names = {name for of_lesson in names_by_lesson().values() for name in of_lesson}

@@ -25,7 +25,7 @@ def _weights(draw, S):
 
 @task.cases
 def _(draw):
-    for size in sizes(S=5, D=3):
+    for size in sizes(S=13, D=3):
         name = f"{count(size.S, 'vector')} of width {size.D}"
         yield Case(name, (_weights(draw, size.S), draw.numbers(size.S, size.D)), size.full)
     yield Case("a single vector", (_weights(draw, 1), draw.numbers(1, 3)), edge=True)

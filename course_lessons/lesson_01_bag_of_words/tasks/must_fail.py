@@ -1,7 +1,8 @@
 """Task 01.must_fail: is there a proof among these sentences that no linear score can get them all right?"""
 
 from collections import Counter
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
+from unicodedata import normalize
 
 from course_utils.checks.task import Case, Task
 
@@ -79,12 +80,17 @@ def _(draw):
         ([[first], [second], [c], [third], [fourth]], [True, True, True, False, False]),
     )
     yield Case("a word with and without a capital letter", ([[a, good.capitalize()], [good, a]], [True, False]))
+    yield Case("a word with and without a mark", ([[a, good], [f"{good}!", a]], [True, False]))
+    yield Case("a sentence with and without a mark at its end", ([[a, good, "!"], [good, a]], [False, True]))
+    yield Case("a word with and without an accent", ([["café", good], [good, "cafe"]], [True, False]))
+    yield Case("a word in the singular and in the plural", ([["plot", good], [good, "plots"]], [False, True]))
     for n in (5, 7):
         few = _words(draw, OPINIONS, 3)
         sentences = [[few[i] for i in draw.whole(0, 3, int(length))] for length in draw.whole(1, 4, n)]
         labels = [bool(label) for label in draw.whole(0, 2, n)]
         yield Case(f"{n} random sentences", (sentences, labels))
     yield Case("only positive sentences", ([[good], [fair, a]], [True, True]))
+    yield Case("a sentence without words", ([[], [a, good], [a], [good]], [True, True, False, False]), edge=True)
     yield Case("no sentence", ([], []), edge=True)
 
 
@@ -99,12 +105,29 @@ def a_proof_is_one_and_nothing_else_is(case, value):
         positive, negative = map(_quoted, proof)
         return f"Here is a proof, because both sides contain the same words: {positive} on the positive side, {negative} on the negative side."
     if not proof and value is True:
-        return "Here no two positive sentences together contain the same words as two negative sentences, each word equally often."
+        return (
+            _confused(case.args[0])
+            or "Here no two positive sentences together contain the same words as two negative sentences, each word equally often."
+        )
     return None
 
 
+def _confused(sentences):
+    """Say which words look alike here, so that they may have been taken for the same, and which are no more than a mark."""
+    words = sorted({word for sentence in sentences for word in sentence})
+    for first, second in combinations(words, 2):
+        if _letters(first) == _letters(second) or len(first) > 2 and second.startswith(first):
+            return f"“{first}” and “{second}” are different words: compare words as they are."
+    return next((f"“{word}” counts as a word, too: leave none out." for word in words if not _letters(word)), None)
+
+
+def _letters(word):
+    """Return the letters of a word without accents, in lower case."""
+    return "".join(filter(str.isalpha, normalize("NFKD", word).encode("ascii", "ignore").decode().lower()))
+
+
 def _quoted(pair):
-    first, second = (f"“{' '.join(sentence)}”" for sentence in pair)
+    first, second = (f"“{' '.join(sentence)}”" if sentence else "a sentence without words" for sentence in pair)
     return f"{first} twice" if first == second else f"{first} and {second}"
 
 

@@ -19,9 +19,13 @@ task = Task(
 @task.cases
 def _(draw):
     for size in sizes(B=5, D=3):
-        labels = (torch.arange(size.B) % 2).float()
+        labels = draw.whole(0, 2, size.B).float()
+        if size.full:
+            labels[draw.distinct(size.B, 0, size.B)[:2]] = torch.tensor([0.0, 1.0])
         args = (draw.numbers(size.B, size.D), labels, draw.numbers(size.D), draw.numbers(13)[0])
         yield Case(f"{count(size.B, 'sentence')}, width {size.D}", args)
+    for label, name in ((1.0, "only positive sentences"), (0.0, "only negative sentences")):
+        yield Case(name, (draw.numbers(4, 2), torch.full((4,), label), draw.numbers(2), draw.numbers(13)[0]))
     far = torch.tensor([[1e4], [-1e4], [0.0]])
     yield Case(
         "very large scores, near ±10,000",

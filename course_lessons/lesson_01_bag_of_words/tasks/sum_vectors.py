@@ -39,4 +39,6 @@ def _(draw):
     )
     front = torch.tensor([[True, True, True], [False, True, True]])
     yield Case("padding in front", (draw.numbers(2, 3, 2) + 0.25, front), edge=True)
+    between = torch.tensor([[True, False, True, True], [False, True, False, True]])
+    yield Case("padding between the words", (draw.numbers(2, 4, 3) + 0.25, between), edge=True)
     yield Case("sentences of one word, width 1", (draw.numbers(2, 1, 1), torch.ones(2, 1) > 0), edge=True)

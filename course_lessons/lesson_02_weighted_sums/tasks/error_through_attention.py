@@ -27,4 +27,6 @@ def _(draw):
         yield Case(f"{count(B, 'sentence')} of {S} words, width {D}", (weights, draw.numbers(B, D)))
     one = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     yield Case("one word gets all the weight", (one, draw.numbers(3, 5)), edge=True)
+    nothing = torch.tensor([[0.25, 0.75], [0.0, 0.0]])
+    yield Case("a sentence of padding only, whose weights are 0", (nothing, draw.numbers(2, 3)), edge=True)
     yield Case("sentences of one word, width 1", (torch.ones(2, 1), draw.numbers(2, 1) + 0.25), edge=True)

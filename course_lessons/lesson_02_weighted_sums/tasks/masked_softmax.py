@@ -53,6 +53,7 @@ def _(draw):
     empty = draw.mask(3, 5)
     empty[1] = False
     yield Case("a row with nothing to attend to", (draw.numbers(3, 5), empty), True, edge=True)
+    yield Case("a single row, without a first axis", (draw.numbers(5), draw.mask(5)), edge=True)
     high = torch.tensor([[1000.0, 999.0, 0.0]])
     yield Case("scores of 1,000 and a masked 0", (high, torch.tensor([[True, True, False]])), edge=True)
     low = torch.tensor([[-29_999.0, -3e4, 0.0, 1.0], [-1e4, 3.0, 1e4, 9e3]])

@@ -34,6 +34,8 @@ def _(draw):
     yield Case("a sentence of padding only", (draw.numbers(2, 3, 5), draw.numbers(2, 5), empty), edge=True)
     front = torch.tensor([[True, True, True], [False, True, True]])
     yield Case("padding in front", (draw.numbers(2, 3, 5) + 0.25, draw.numbers(2, 5), front), edge=True)
+    between = torch.tensor([[True, False, True, True], [False, True, False, True]])
+    yield Case("padding between the words", (draw.numbers(2, 4, 5) + 0.25, draw.numbers(2, 5), between), edge=True)
     one = (draw.numbers(2, 1, 1), draw.numbers(2, 1), torch.ones(2, 1) > 0)
     yield Case("sentences of one word, width 1", one, edge=True)
     across = torch.tensor([[[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]]])

@@ -81,6 +81,14 @@ WRONG = {
     changed({"result": lambda context, weights: (context - 0.001, weights)}): "incorrect attention: the context is too small by 0.001",
     changed({"result": lambda context, weights: (context + 0.001, weights)}): "incorrect attention: the context is too large by 0.001",
     changed({"result": lambda context, weights: (context.flip(-1), weights)}): "incorrect attention: the features of the context are in the opposite order",
+    changed({"result": lambda context, weights: (1.005 * context, weights)}): "incorrect attention: the context is too large by half a percent",
+    changed({"result": lambda context, weights: (torch.cat([context[..., :1] + 0.1, context[..., 1:]], -1), weights)}): "incorrect attention: the first feature of each context is too large by 0.1",
+    changed({"result": lambda context, weights: (torch.cat([context[..., :-1], context[..., -1:] + 0.1], -1), weights)}): "incorrect attention: the last feature of each context is too large by 0.1",
+    changed({"result": lambda context, weights: (torch.cat([context[:1] + 0.1, context[1:]]), weights)}): "incorrect attention: the contexts of the first sentence are too large by 0.1",
+    changed({"result": lambda context, weights: (torch.cat([context[:, :1] + 0.1, context[:, 1:]], 1), weights)}): "incorrect attention: the context of the first query is too large by 0.1",
+    changed({"the scores": lambda query, turned: (query @ turned).abs()}): "incorrect attention: the scores lose their sign",
+    lambda query, key, value, mask=None: right_by_bmm(query, key.reshape(query.shape), value, mask): "incorrect attention: it fails if T and S differ",
+    changed({"result": lambda context, weights, *, query: (context.reshape(query.shape), weights)}): "incorrect attention: it fails if D and E differ",
 }  # fmt: skip
 
 
@@ -103,10 +111,10 @@ one_case_each(task, RIGHT, WRONG)
 close = partial(torch.allclose, atol=1e-5)
 
 
-def _test(candidate, B=2, S=5, empty=True, masks=(True, False), parts=(0, 1), same=close):
+def _test(candidate, B=2, T=3, S=5, E=11, empty=True, masks=(True, False), parts=(0, 1), same=close):
     """A correct test: with a mask that hides everything from one query and without a mask, what comes back is compared."""
-    draw = torch.Generator().manual_seed(3)
-    T, D, E = 3, 7, 11
+    draw = torch.Generator().manual_seed(6)
+    D = 7
     inputs = [torch.randn(*shape, generator=draw) for shape in ((B, T, D), (B, S, D), (B, S, E))]
     mask = torch.rand(B, T, S, generator=draw) < 0.5
     mask[:, :, 0] = ~mask[:, :, 1]
@@ -124,8 +132,8 @@ mistaken("shapes_only", same=lambda right, received: True, masks=(True,))
 mistaken("never_a_mask", masks=(False,))
 mistaken("no_rounding", same=torch.equal)
 mistaken("too_much_room", same=partial(torch.allclose, atol=0.01))
-mistaken("sizes_equal", S=7)
-mistaken("batch_of_one_sizes_equal", B=1, S=7)
+mistaken("sizes_equal", T=7, S=7, E=7)
+mistaken("batch_of_one_sizes_equal", B=1, T=7, S=7, E=7)
 mistaken("no_empty_row", empty=False)
 mistaken("context_only", parts=(0,))
 mistaken("weights_only", parts=(1,))

@@ -19,3 +19,4 @@ def _(draw):
         size = int(draw.whole(low, high))
         yield Case(f"size {size}", (size,))
     yield Case("size 1", (1,), edge=True)
+    yield Case("size 300", (300,), edge=True)

@@ -49,10 +49,12 @@ FUNCTIONS = (
     ("causal attention that subtracts the mean of a word's features", lambda x: _attend(x - x.mean(-1, keepdim=True), past), past),
     ("causal attention that sees directions only", lambda x: _attend(normalize(x, dim=-1), past), past),
     ("attention to the last feature, one word too far", lambda x: _attend(x[..., -1:], one_ahead), one_ahead),
+    ("attention to the first feature, one word too far", lambda x: _attend(x[..., :1], one_ahead), one_ahead),
     ("the sum of the past, computed by a subtraction", past_by_subtraction, past),
     ("causal attention whose mask is forgotten in the last sentence", lambda x: torch.cat([_attend(x[:-1], past), _attend(x[-1:], every_word)]), every_word),
     ("causal attention whose mask is forgotten in the first sentence", lambda x: torch.cat([_attend(x[:1], every_word), _attend(x[1:], past)]), every_word),
     ("causal attention plus a hundredth of the mean of all words", lambda x: _attend(x, past) + 0.01 * x.mean(1, keepdim=True), every_word),
+    ("causal attention plus the sum of all words, divided by 3,000", lambda x: _attend(x, past) + x.sum(1, keepdim=True) / 3000, every_word),
     ("causal attention whose last feature sees all words", lambda x: torch.cat([_attend(x, past)[..., :-1], _attend(x, every_word)[..., -1:]], -1), every_word),
 )  # fmt: skip
 

@@ -26,4 +26,5 @@ def _(draw):
     yield Case(f"5 random lengths up to 7, padded to {size}", (draw.whole(1, 8, 5), size))
     yield Case("a length of 0", (torch.tensor([2, 0, 3]), 3), edge=True)
     yield Case("a single position", (torch.tensor([1, 0]), 1), edge=True)
+    yield Case("up to 300 words", (torch.tensor([131, 300, 7, 264]), 300), edge=True)
     yield Case("as many sentences as positions", (torch.tensor([3, 1, 2]), 3), edge=True)

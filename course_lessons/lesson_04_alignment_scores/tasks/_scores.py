@@ -51,6 +51,11 @@ def edges(name, draw):
     large[0] *= torch.tensor([[[1000.0], [-1000.0]]])
     yield Case("large numbers", tuple(large), edge=True, hazard=name == "perceptron")  # a tanh by hand overflows
     if name == "content_based":
+        state = torch.tensor(
+            [[[1.0, -2.0, 1.0], [0.0, 2.0, 0.5]]]
+        )  # sums of 0 and single entries of 0, in no zero vector
+        hidden = torch.tensor([[[1.5, 0.5, 1.0], [3.0, -1.0, -2.0], [0.0, 0.0, 2.0]]])[:, draw.distinct(3, 0, 3)]
+        yield Case("entries of 0, and entries that add up to 0", (state, hidden))
         small = torch.tensor([[[3.0, 4.0], [0.0, 0.0]]])
         yield Case("2 states and 2 hidden states, each with one zero vector", (small, small.flip(1, 2)), edge=True)
         short = (0.05 * normalize(draw.numbers(2, 3, 5), dim=-1), 0.01 * normalize(draw.numbers(2, 4, 5), dim=-1))

@@ -1,7 +1,7 @@
 """Task 04.content_based: the cosine of the angle."""
 
 from course_lessons.lesson_04_alignment_scores.tasks._scores import score_task
-from course_lessons.shared.weight_properties import cosines_reach_far_enough
+from course_lessons.shared.weight_properties import cosines_reach_far_enough, zeros_only_for_zero_vectors
 
 task = score_task(
     __name__,
@@ -18,3 +18,9 @@ task = score_task(
 @task.property
 def nothing_is_added_to_the_lengths(case, value):
     return cosines_reach_far_enough(value, task.oracle_function(*(argument.double() for argument in case.args)))
+
+
+@task.property
+def only_zero_vectors_give_zero(case, value):
+    state, hidden = (argument.double() for argument in case.args)
+    return zeros_only_for_zero_vectors(value, task.oracle_function(state, hidden), state[:, :, None], hidden[:, None])

@@ -39,6 +39,7 @@ SCORES = (  # what it is, the score, whether its weights ignore the query
     ("the location-based score, before its softmax", lambda s, h: s @ _made_of(s, h.shape[1], s.shape[-1], seed=5).mT * 2, False),
     ("a score whose state sets the temperature", lambda s, h: _alone(s, 6).exp()[:, :, None] * _alone(h, 7)[:, None] * 2, False),
     ("a score that sees only the last feature of the state", lambda s, h: s[..., -1:] * _alone(h, 16)[:, None] * 2, False),
+    ("a score that sees only the negative entries of the state", lambda s, h: s.clamp(max=0) @ h.mT * 2, False),
     ("a score with a thousandth of the dot product", lambda s, h: _alone(h, 17)[:, None] + s @ h.mT / 1000, False),
     ("a score that sees the query in the last sentence only", lambda s, h: torch.cat([0 * s[:-1], s[-1:]]) @ h.mT, False),
     ("a score that sees the query in the first sentence only", lambda s, h: torch.cat([s[:1], 0 * s[1:]]) @ h.mT, False),

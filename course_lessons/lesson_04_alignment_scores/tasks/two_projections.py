@@ -23,6 +23,9 @@ def _(draw):
         yield Case(f"a matrix of {size.D} rows and {size.E} columns", (draw.numbers(size.D, size.E) + 0.25,))
     yield Case("more rows than columns", (draw.numbers(7, 2),))
     yield Case("a square matrix", (draw.numbers(5, 5),))
+    twice = draw.numbers(4, 4) + 0.25
+    twice[2] = twice[0]
+    yield Case("a square matrix in which a row comes twice, so that it has no inverse", (twice,))
     yield Case("a matrix of one row and one column", (draw.numbers(1, 1) - 0.25,), edge=True)
     yield Case("a matrix of zeros", (torch.zeros(2, 3),), edge=True)
 

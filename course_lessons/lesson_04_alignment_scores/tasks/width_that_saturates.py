@@ -23,3 +23,4 @@ def _(draw):
         share = 1 / (1 + exp(-sqrt(2 * exact)))
         yield Case(f"a share of {share:.4f}", (round(share, 6),))
     yield Case("a share that the smallest width reaches", (0.6,), edge=True)
+    yield Case("a share of 0.99998", (0.99998,), edge=True)

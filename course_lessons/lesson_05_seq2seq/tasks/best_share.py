@@ -1,7 +1,9 @@
 """Task 05.best_share: what an encoder's one vector lets the best of all decoders translate. The encoders are made here."""
 
 from collections import Counter, defaultdict
+from itertools import combinations
 from operator import truediv
+from unicodedata import normalize
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +12,15 @@ from course_utils.checks.task import Candidate, Case, Task
 
 WORDS = 7  # ids run from 0 to 6
 TARGETS = ("ein Hund", "Ein Hund", "zwei Hunde", "zwei Kinder", "ein Ball")
+ALIKE = {  # translations that are different, however much they look alike
+    "the same words in another order": ("Kinder sehen Hunde", "Hunde sehen Kinder"),
+    "with and without a mark": ("ein Hund", "ein Hund."),
+    "with and without a space": ("ein Fuß ball", "ein Fußball"),
+    "with one space and with two": ("ein Hund", "ein  Hund"),
+    "with and without an umlaut": ("schon alt", "schön alt"),
+    "with ß and with ss": ("die Maße", "die Masse"),
+    "a word once and twice": ("sehr alt", "sehr sehr alt"),
+}
 
 
 def _vectors(seed, width=3):
@@ -26,6 +37,7 @@ ENCODERS = {
     "the number of words": lambda sentence: torch.tensor([float(len(sentence)), 1.0]),
     "the same vector for every sentence": lambda sentence: torch.ones(4),
     "a place for each word, with numbers that differ by a millionth": lambda sentence: 1 + ENCODERS["a place for each word"](sentence) / 2**20,
+    "the first word less the last": lambda sentence: 1.0 * sentence[:1] - sentence[-1:],
     "a zero, with a minus sign for the word 0": lambda sentence: 0.0 * (sentence[-1:] - 1.0),
 }  # fmt: skip
 SIGNED_ZERO = len(ENCODERS) - 1
@@ -63,8 +75,19 @@ def _(draw):
     a, b, c = draw.distinct(3, 0, WORDS).tolist()
     swapped = [torch.tensor(ids) for ids in ([a, b], [b, a], [a, c], [c, a], [c])]
     meaning = ["ein Hund", "Ein Hund", "ein Ball", "ein Ball", "ein Kind"]
-    for key in (0, 2, 6):
+    for key in (0, 2, 6, 7):
         yield Case(f"{list(ENCODERS)[key]}, words in two orders", (Candidate(key), swapped, meaning))
+    for name, pair in ALIKE.items():
+        three = [(*pair, "ein Ball")[i] for i in draw.distinct(3, 0, 3)]
+        yield Case(
+            f"the same vector for every sentence, translations {name}", (Candidate(5), swapped[:3], three), edge=True
+        )
+    nothing = ["", "ein Ball", ""] if draw.whole(0, 2) else ["ein Ball", "", ""]
+    yield Case(
+        "the same vector for every sentence, translations without words",
+        (Candidate(5), swapped[:3], nothing),
+        edge=True,
+    )
     often = [torch.tensor(ids) for ids in ([a, b], [a, b], [a, b], [c, b], [c])]
     means = ["ein Hund", "ein Hund", "ein Hund", "ein Kind", "ein Kind"]
     yield Case("the vector of the last word, a sentence that occurs three times", (Candidate(1), often, means))
@@ -81,6 +104,11 @@ def _grouped(vectors, targets):
     for vector, target in zip(vectors, targets, strict=True):
         groups[vector].append(target)
     return list(groups.values())
+
+
+def _letters(target):
+    """The letters that a translation consists of, without accents and capitals."""
+    return frozenset(filter(str.isalpha, normalize("NFKD", target.casefold()).encode("ascii", "ignore").decode()))
 
 
 def _most(group):
@@ -102,6 +130,10 @@ def each_group_has_its_best_translation(case, value):
     right = [_most(group) for group in groups]
     if abs(float(value) - sum(right) / len(targets)) < 1e-6:
         return None
+    alike = [pair for pair in combinations(sorted(set(targets)), 2) if len({*map(_letters, pair)}) == 1]
+    if alike and float(value) > sum(right) / len(targets):
+        first, second = alike[0]
+        return f"“{first}” and “{second}” are different translations: compare them as they are."
     if len(groups) == len(targets):
         return "Here no two sentences get the same vector, so all of them can be right."
     if len(groups) == 1:

@@ -95,6 +95,9 @@ WRONG = {
     variant({LOG_P: lambda words: (words.softmax(-1) + 1e-9).log()}): "an incorrect loss: a small number is added inside the logarithm, which cuts off large losses",
     logits_altered: "an incorrect loss: the logits are altered in place",
     variant({LOG_P: lambda words: words - words.detach().logsumexp(-1, keepdim=True)}): "an incorrect loss: no gradient flows through the sum over the vocabulary",
+    variant({"result": lambda loss: 1.005 * loss}): "an incorrect loss: it is too large by half a percent",
+    variant({"logits": lambda logits: torch.cat([logits[:1].detach(), logits[1:]])}): "an incorrect loss: no gradient flows to the first sentence",
+    variant({"logits": lambda logits: torch.cat([logits[:-1], logits[-1:].detach()])}): "an incorrect loss: no gradient flows to the last sentence",
 }  # fmt: skip
 
 

@@ -55,6 +55,9 @@ def _(draw):
     with_zeros[0, 1], with_zeros[1, 0] = 0, 0
     yield Case("words whose id is 0", (with_zeros, words_first(torch.tensor([4, 5, 3]), 7)))
     yield Case("as many sentences as positions", (_ids(draw, 5, 5), words_first(1 + draw.distinct(5, 0, 5), 5)))
+    a, b, c = draw.distinct(3, 3, 60).tolist()
+    to_the_end = torch.tensor([[a, b, a, 2, 0], [c, 2, 0, 0, 0], [b, b, c, a, 2]])
+    yield Case("EOS, id 2, as the last word, and words that are repeated", (to_the_end, to_the_end > 0))
     padded = _ids(draw, 3, 5) * words_first(torch.tensor([4, 2, 3]), 5)
     yield Case("zeros as padding", (padded, words_first(torch.tensor([4, 2, 3]), 5)))
     yield Case("a sentence without words", (_ids(draw, 3, 5), words_first(torch.tensor([3, 0, 5]), 5)), edge=True)

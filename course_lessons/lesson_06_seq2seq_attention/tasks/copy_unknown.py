@@ -8,6 +8,18 @@ from course_utils.checks.task import Case, Task
 TARGET = ("vuvi", "kovor", "glodil", "smadu", "gleni", "pamor", "lanu", "tavo", "flima")
 SOURCE = ("Ada", "friends", "called", "our", "dogs", "Rosa", "old", "house", "Emil", "near", "small", "boys", "Otto", "and", "painted", "young", "girls")  # fmt: skip
 UNKNOWN = "<unk>"
+KNOWN = (
+    "<unk>s",
+    "unk",
+    "<UNK>",
+    "funk",
+    "<s>",
+    ".",
+    "24",
+    "don't",
+    "St.",
+    "Ada",
+)  # words like any other, however they look
 
 task = Task(
     __name__,
@@ -54,6 +66,20 @@ def _(draw):
     yield Case("no word unknown", _drawn(draw, 5, 5, 0))
     words, weights, source = _drawn(draw, 5, 3, 2)
     yield Case("unknown words that look at the same source word", (words, weights[:1].expand(5, 3).clone(), source))
+    for begin in (0, 5):
+        known = [KNOWN[begin + i] for i in draw.distinct(5, 0, 5)]
+        words, weights, source = _drawn(draw, 6, 5, 0)
+        yield Case("known words that look unusual", ([*known[:3], UNKNOWN, *known[3:]], weights, source))
+    first, second = (SOURCE[i] for i in draw.distinct(2, 0, len(SOURCE)))
+    shared = torch.tensor([[0.3, 0.4, 0.3], [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
+    yield Case("a source word that comes twice", ([UNKNOWN] * 3, shared, [first, second, first]))
+    _, weights, _ = _drawn(draw, 3, 4, 0)
+    yield Case(
+        "source words with marks", ([UNKNOWN, TARGET[0], UNKNOWN], weights, ["O'Hara", "St.", "Jean-Luc", "24."])
+    )
+    words, weights, source = _drawn(draw, 3, 3, 2)
+    source[int(weights[words.index(UNKNOWN)].argmax())] = UNKNOWN
+    yield Case("<unk> as a source word", (words, weights, source), edge=True)
     words, _, source = _drawn(draw, 3, 4, 3)
     level = torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.1, 0.4, 0.4, 0.1], [0.1, 0.2, 0.35, 0.35]])
     yield Case("weights that are equal", (words, level, source), edge=True)

@@ -91,6 +91,8 @@ WRONG = {
     wrong("zero_for_eos"): "an incorrect search: it treats id 0 as eos",
     variant({KEPT: _only_where_there_are_enough}): "an incorrect search: it fails if there are fewer continuations than `width`",
     variant({"result": lambda pairs: [(ids, round(score, 2)) for ids, score in pairs]}): "an incorrect search: log probabilities rounded to two decimal places",
+    variant({"result": lambda pairs: [(ids, round(score, 4)) for ids, score in pairs]}): "an incorrect search: log probabilities rounded to four decimal places",
+    lambda step, bos, eos, width, longest: right(step, bos, len(step([bos])) - 1, width, longest): "an incorrect search: it treats the last id as eos",
 }  # fmt: skip
 
 

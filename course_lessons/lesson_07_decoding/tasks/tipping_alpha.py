@@ -28,12 +28,12 @@ def both_score_alike(case, value):
 
 
 @task.property
-def not_found_by_steps(case, value):
-    """Steps of 0.1, 0.01 or 0.001 reach the next larger multiple."""
+def not_rounded_up(case, value):
+    """Rounding up, and trying one step after another, reach the next larger multiple of 1, 0.1, 0.01 or 0.001."""
     right = task.oracle_function(*case.args)
-    for step in (0.1, 0.01, 0.001):
+    for step in (1, 0.1, 0.01, 0.001):
         if 1e-5 < value - right < step and abs(value / step - round(value / step)) < 1e-4:
-            return f"Your alpha is right up to a step of {step:g}. Trying one alpha after another finds it only roughly: set the two scores equal and solve for alpha."
+            return f"Your alpha is the right one, rounded up to a multiple of {step:g}, as if you tried one alpha after another. Set the two scores equal and solve for alpha."
     return None
 
 
@@ -62,4 +62,4 @@ def _(draw):
     (m, n), a = lengths(), -number(2, 9)
     yield Case(f"{m} and {n} tokens, equally probable", (a, m, a, n), edge=True)
     yield Case("one token against 200", (-number(2, 4), 1, -number(60, 90), 200), edge=True)
-    yield Case("one token more", (-number(2, 4), 9, -number(5, 7), 10), edge=True)
+    yield Case("one token more", (-number(2, 4), 20, -number(8, 10), 21), edge=True)

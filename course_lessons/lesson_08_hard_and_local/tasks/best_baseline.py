@@ -40,6 +40,7 @@ def _(draw):
             yield Case(count(size.S, "word"), (_probabilities(draw, size.S), draw.numbers(size.S) + 1))
     yield Case("5 words", (_probabilities(draw, 5), draw.numbers(5) + 3))
     yield Case("13 words", (_probabilities(draw, 13), draw.numbers(13)))
+    yield Case("rewards below 0", (_probabilities(draw, 5), -draw.numbers(5).abs() - 0.25))
     order = draw.distinct(4, 0, 4)
     likely = torch.tensor([0.85, 0.05, 0.05, 0.05])[order]
     yield Case("a word that is drawn most often", (likely, draw.numbers(4) + 2))

@@ -117,6 +117,9 @@ WRONG = {
     lambda logits, rewards, uniform: right_plain(logits, rewards.clamp(0, 1), uniform): "an incorrect estimator: rewards are cut off at 0 and 1",
     _plain(lambda earned, p, rewards: earned.roll(-1)): "an incorrect estimator: each pick gets the reward of the next",
     _plain(lambda earned, p, rewards: earned - earned.reshape(-1, 2).flip(1).flatten()): "an incorrect estimator: it processes draws in pairs, and fails if one is left over",
+    lambda *given: 1.01 * right_plain(*given): "an incorrect estimator: it is too large by a hundredth",
+    lambda *given: torch.cat([torch.zeros(1), right_plain(*given)[1:]]): "an incorrect estimator: it is 0 at the first logit",
+    lambda *given: torch.cat([right_plain(*given)[:-1], torch.zeros(1)]): "an incorrect estimator: it is 0 at the last logit",
 }  # fmt: skip
 
 

@@ -93,7 +93,7 @@ def _inputs(draw, B, S, window, mask):
 def _(draw):
     for size in sizes(B=3, S=7):
         B, S = size.B, size.S + 2
-        window, every = (2, 1, 1.5, 2.5)[int(draw.whole(0, 4, 1))], torch.ones(B, S, dtype=torch.bool)
+        window, every = (2, 1, 1.5, 2.3)[int(draw.whole(0, 4, 1))], torch.ones(B, S, dtype=torch.bool)
         name = f"{count(B, 'row')} of {count(S, 'position')}, a window of {window}"
         yield Case(f"{name}, no padding", _inputs(draw, B, S, window, every), size.full)
         padded = words_first(draw.whole(2, S, B), S)

@@ -47,6 +47,7 @@ def _(draw):
         yield Case(count(B, "pick"), _inputs(draw, B), True)
     log_probability, reward, _ = _inputs(draw, 7)
     yield Case("no baseline", (log_probability, reward, torch.zeros(7)))
+    yield Case("rewards of up to a hundred", (log_probability, 30 * reward, torch.full((7,), 20.5)))
     hits = torch.tensor([1.0, 0.0, 0.0, 1.0, 1.0])[draw.distinct(5, 0, 5)]
     yield Case("rewards of 0 and 1, one baseline for all", (log_probability[:5], hits, torch.full((5,), 0.375)))
     yield Case("a single pick", _inputs(draw, 1), True, edge=True)

@@ -82,6 +82,8 @@ AWARE = {
     lambda x: x + x.roll(2, 0) / 2: "a model that notices the order: each row sees the one two positions before, round in a circle",
     lambda x: x + (x.abs() > 0.1) * x.roll(1, 0): "a model that notices the order: where an entry is above a tenth, the previous row's entry is added",
     lambda x: x + F.pad(x[:, 3:].roll(1, 0), (3, 0)): "a model that notices the order: the last feature of the row before is added",
+    lambda x: x + F.pad(x[:, :1].roll(1, 0), (0, 3)): "a model that notices the order: the first feature of the row before is added",
+    lambda x: attention(x) + PLACES[: len(x)] / 2000: "a model that notices the order very weakly: a two-thousandth of each position is added",
     **{_at(T): f"a model that notices the order only of {T} rows" for T in (4, 7, 10, LONGEST)},
 }  # fmt: skip
 

@@ -137,6 +137,15 @@ WRONG = {
     multi_head_attention.variant(
         {"result": lambda output: torch.cat([1.1 * output[:1], output[1:]])}
     ): "an incorrect one: all numbers of the first sentence are too large by a tenth",
+    multi_head_attention.variant(
+        {"result": lambda output: output + 0.1 * F.one_hot(torch.tensor(output.shape[2] - 1), output.shape[2])}
+    ): "an incorrect one: the last entry of each word is too large by 0.1",
+    multi_head_attention.variant(
+        {"result": lambda output: torch.cat([output[:, :-1], output[:, -1:] + 0.1], 1)}
+    ): "an incorrect one: all numbers of the last word are too large by 0.1",
+    multi_head_attention.variant(
+        {"result": lambda output: 1.005 * output}
+    ): "an incorrect one: all numbers are too large by half a percent",
     wrong("empty_row_nan"): "an incorrect one: a word that may attend to nothing gets NaN",
     wrong(
         "empty_row_without_bias"

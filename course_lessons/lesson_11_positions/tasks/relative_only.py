@@ -68,6 +68,8 @@ ABSOLUTE = {
     lambda query, key, p, s: query @ key + (query - key).sum().relu() * p / 50: "a score that is not relative: the position matters if the query's entries add up to more than the key's",
     lambda query, key, p, s: query @ key + (key - query).sum().relu() * p / 50: "a score that is not relative: the position matters if the key's entries add up to more than the query's",
     lambda query, key, p, s: query @ key + p / 100 * (abs(p - s) > 20): "a score that is not relative: the query's position matters if the key is more than 20 away",
+    lambda query, key, p, s: query @ key + p / 100 * (s > p): "a score that is not relative: the query's position matters if the key comes later",
+    lambda query, key, p, s: query @ key + (-query.sum()).relu() * p / 50: "a score that is not relative: the position matters if the query's entries add up to less than 0",
     lambda query, key, p, s: query @ key + query[0] * query[3] * p / 20: "a score that is not relative: the position matters if the first and last features of the query are not 0",
     lambda query, key, p, s: query @ key + sin(p) / 200: "a score that is not relative: a small wave in the query's position is added, at most 0.005",
 }  # fmt: skip

@@ -79,13 +79,14 @@ def _(draw):
         return Case(f"{count(words, 'number')} for the word, width {width}, {back} back, peak {peak:g}", (words, width, back, peak), edge=edge)  # fmt: skip
 
     for words, width, back in ((0, 2, whole(2, 5)), (1, 4, whole(1, 4)), (3, 6, whole(3, 8)), (5, 10, whole(5, 18))):
-        yield case(words, width, back, whole(4, 12) / 2)
+        yield case(words, width, back, whole(16, 48) / 8)
     for widths in ((14, 22), (26, 34)):
-        yield case(7, widths[whole(0, 2)], whole(7, 60), whole(4, 12) / 2)
+        yield case(7, widths[whole(0, 2)], whole(7, 60), whole(16, 48) / 8)
     yield case(2, 6, 0, 3.0, edge=True)
     yield case(2, 10, 100, 3.0, edge=True)
     yield case(4, 4, 4, 4.0, edge=True)
     yield case(3, 128, 11, 20.0, edge=True)
+    yield case(2, 4, 3, 0.3, edge=True)
 
 
 @task.oracle

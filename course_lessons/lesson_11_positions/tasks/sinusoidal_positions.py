@@ -67,10 +67,16 @@ def _(draw):
         shortest = float(low + int(draw.whole(0, 3)))
         sizes = width, shortest, shortest * (factor + int(draw.whole(0, 3)))
         yield Case(named(n, *sizes), (times(n), *sizes))
+    for n, shortest, longest in ((4, 2.5, 43.7), (5, 0.4, 8.3)):
+        sizes = 8, shortest + int(draw.whole(0, 9)) / 100, longest + int(draw.whole(0, 9)) / 100
+        yield Case(named(n, *sizes), (draw.whole(1, 500, n) / 77, *sizes))
     yield Case("a single time", (times(1), 6, 5.0, 45.0), edge=True)
     yield Case("times 0, 0 and 2", (torch.tensor([0.0, 0.0, 2.0]), 6, 5.0, 80.0), edge=True)
     yield Case("two hands", (times(3), 4, 6.0, 31.0), edge=True)
     yield Case("as many times as columns", (times(8), 8, 5.0, 135.0), edge=True)
+    seconds = torch.tensor([86_400.0, 5_400.5, 0.25, 43_210.0])[draw.distinct(4, 0, 4)]
+    yield Case("seconds of a day, periods from an hour to a week", (seconds, 6, 3_600.0, 604_800.0), edge=True)
+    yield Case("times that are whole numbers (int64)", (draw.whole(1, 20, 4), 6, 5.0, 45.0), hazard=True)
     yield Case("width 130", (times(3), 130, 7.0, 700.0), edge=True)
 
 

@@ -43,6 +43,18 @@ def each_sentence_is_in_one_batch(case, value):
 
 
 @task.property
+def equal_sentences_stay_in_order(case, value):
+    """A sort that is not stable is right but for ties."""
+    lengths, found = case.args[0], _flat(value)
+    if case.raises or found is None or [lengths[i] for i in found if i in range(len(lengths))] != sorted(lengths):
+        return None
+    for a, b in zip(found, found[1:], strict=False):
+        if lengths[a] == lengths[b] and a > b:
+            return f"Sentences {b} and {a} have the same length, and {a} comes first in yours. They should stay in the order given: `sorted` keeps it, `torch.sort` and numpy only if you ask for a stable sort."
+    return None
+
+
+@task.property
 def no_batch_is_above_the_limit(case, value):
     """Sentences times the longest."""
     lengths, limit = case.args

@@ -38,6 +38,8 @@ def _(draw):
     # Only the second asks expert 2. Gates above a half have products below one.
     split = torch.tensor([[0.8, 0, 0, 0, 0.2], [0.7, 0, 0.3, 0, 0], [0.75, 0, 0, 0, 0.25]])
     yield Case("new inputs that ask different experts", _turned(draw, two, split))
+    asked = torch.tensor([[0.5, 0, 0.3, 0, 0.2], [0.25, 0, 0, 0, 0.75], [0, 0, 1.0, 0, 0]])
+    yield Case("old inputs that ask all of the experts that change, or some", _turned(draw, asked, split))
     halves = torch.tensor(
         [[0.4, 0.35, 0.25, 0, 0], [0, 0.45, 0, 0.15, 0.4], [0.3, 0.4, 0, 0.3, 0], [0, 0.4, 0, 0, 0.6]]
     )

@@ -24,6 +24,9 @@ class Given(nn.Module):
 
 class ByPyTorchsMask(Given):
     def forward(self, ids):
+        return F.linear(self.states(ids), self.embedding.weight)
+
+    def states(self, ids):
         T = ids.shape[-1]
         mask = nn.Transformer.generate_square_subsequent_mask(T, dtype=self.norm.weight.dtype)
         x = self.embedding(ids) + self.positions(torch.arange(T))
@@ -31,7 +34,7 @@ class ByPyTorchsMask(Given):
             y = block["norm1"](x)
             x = x + block["attention"](y, y, y, attn_mask=mask, is_causal=True)[0]
             x = x + block["network"](block["norm2"](x))
-        return F.linear(self.norm(x), self.embedding.weight)
+        return self.norm(x)
 
 
 class PositionByPosition(Given):
@@ -50,8 +53,18 @@ class PositionByPosition(Given):
         return torch.cat(found, 1) @ self.embedding.weight.T
 
 
+class TiedInForward(ByPyTorchsMask):
+    """The readout is a layer that gets the table of embeddings as its weight, at each call."""
+
+    def forward(self, ids):
+        x = self.states(ids)
+        readout = nn.Linear(x.shape[-1], self.embedding.num_embeddings, bias=False)
+        readout.weight = self.embedding.weight
+        return readout(x)
+
+
 OWN = [ByPyTorchsMask]
-CORRECT = [*OWN, PositionByPosition]
+CORRECT = [*OWN, PositionByPosition, TiedInForward]
 
 
 def inputs(draw):

@@ -71,8 +71,8 @@ def the_largest_scores_are_positive(case, value):
         return None
     if value.any() and not value.all() and scores[value].min() < scores[~value].max():
         return "Of two reviews, you count one as positive but not the other, although the other has the larger score: something is wrong with your scores, or with how you compare them."
-    size = "low" if value.sum() > right.sum() else "high"
-    return f"The reviews you count as positive have the largest scores, but your threshold is too {size} here."
+    number = "no review" if not value.any() else "every review" if value.all() else f"{int(value.sum())} reviews"
+    return f"You count {number} of {len(right)} as positive, but {int(right.sum())} {'has' if right.sum() == 1 else 'have'} a score above the median of the unlabelled reviews."
 
 
 @task.steps

@@ -19,6 +19,7 @@ from course_utils.checks.relations.change import (
     kind_of,
 )
 
+WHERE_POSITIVE = "True where {} is above 0"  # nobody says so of a single number
 ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "zeros instead of {}": (torch.zeros_like, NUMBERS),
     "ones instead of {}": (torch.ones_like, NUMBERS),
@@ -35,7 +36,7 @@ ELEMENTWISE = {  # text: function, the kinds of numbers for which it makes sense
     "the square root of {}": (torch.sqrt, NUMBERS),
     "1 divided by {}": (torch.reciprocal, NUMBERS),
     "1 minus {}": (lambda t: 1 - t, NUMBERS),
-    "True where {} is above 0": (lambda t: t > 0, {REAL, WHOLE}),
+    WHERE_POSITIVE: (lambda t: t > 0, {REAL, WHOLE}),
 }
 OF_A_RESULT = {  # the last step left out, or one too many: earlier rounding fits by chance
     "{} before the sigmoid": (torch.logit, {POSITIVE}),
@@ -139,7 +140,7 @@ def of_tensors(letters: str, tensor: torch.Tensor) -> Iterator[Change]:
     axes, kind = tensor.dim(), kind_of(tensor)
     names = axis_names(letters, axes)
     for text, (function, kinds) in ELEMENTWISE.items():
-        if kind in kinds:
+        if kind in kinds and (axes or text != WHERE_POSITIVE):
             yield Change(text, function, often=text in OFTEN, instead=text in INSTEAD)
     for a in range(axes):
         for text, (function, kinds) in ALONG.items():

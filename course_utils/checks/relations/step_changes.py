@@ -136,6 +136,8 @@ def _of_a_step_result(task, sizes, step, value, discrete):
             for power, root in ((1, ""), (0.5, "√")):
                 text = f"with {step} divided by {root}{letter}"
                 yield StepChange(text, step, Divided(task, letter, power), of_result=True)
+    elif not value.dim() and not discrete:
+        yield StepChange(f"with 1 instead of {step}", step, lambda o, x: torch.ones_like(o(*x)), of_result=True)
     if discrete and is_float(value):
         return
     for change in of_tensors(_shape_letters(value, sizes), value):

@@ -302,7 +302,7 @@ def _keeps_state(made, case):
 class _AsFunction:
     """Calls an answer that is a class of modules as if it were a function of its sizes, weights and inputs.
 
-    One instance serves all calls, so that state leaking from one to the next is found.
+    The weights become the data of the module's own parameters, as where it is loaded: a forward may do with them whatever it may elsewhere. One instance serves all calls, so that state leaking from one to the next is found.
     """
 
     def __init__(self, cls):
@@ -324,7 +324,14 @@ class _AsFunction:
             self._module = self._class(**sizes)
             _check_parameters(self._module, weights)
         self._module.to(next(iter(weights.values())).dtype).train(training)
-        return torch.func.functional_call(self._module, weights, inputs)
+        for parameter, weight in zip(self.parameters(weights), weights.values(), strict=True):
+            parameter.data = weight.detach()
+        return self._module(*inputs)
+
+    def parameters(self, weights):
+        """Return the module's parameters that these weights are for."""
+        own = dict(self._module.named_parameters(remove_duplicate=False))
+        return [own[name] for name in weights]
 
 
 def _check_parameters(module, weights):
@@ -456,6 +463,8 @@ def _gradients(answer, case, candidates):
     args = trees.map_leaves(tracked, _copy_args(case.args, candidates))
     try:
         value = answer(*args)
+        if isinstance(answer, _AsFunction):  # the weights come first
+            leaves[: len(args[1])] = answer.parameters(args[1])
         outputs = [tensor for tensor in trees.tensors(value) if tensor.requires_grad]
         if not outputs:
             return (None,) * len(leaves), None

@@ -30,6 +30,7 @@ RUN = """\
 #!/usr/bin/env bash
 # Gradescope runs this for each submission: submission/ holds what a student has handed in, results/results.json is what they see.
 here=$(cd "$(dirname "$0")" && pwd)
+cd /
 work=$(mktemp -d)
 mkdir "$work/in"
 cp -r "$here/submission" "$work/in/student"

@@ -38,6 +38,7 @@
 Numbers are read as decimals, so that 0.1 + 0.2 is 0.3.
 """
 
+import os
 import re
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
@@ -47,12 +48,14 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
+from course_utils.base.files import must_be_ordinary
 from course_utils.base.paths import number_of
 from course_utils.base.words import did_you_mean
 from course_utils.checks import catalogue
 from course_utils.grading.ingest.written_answers import Written
 
 MOST = 10_000  # points for a task
+LARGEST = 1_000_000  # bytes of the file
 DAY_BEGINS, DAY_ENDS = time.min, time.max  # what time a date alone means, depending on its use
 FORM = {  # the keys that each section may have; those of points may also be tasks
     "points": ("leave_out", "questions"),
@@ -115,6 +118,9 @@ def read_settings(path: Path | None) -> Settings:
     if path is None:
         return Settings()
     try:
+        must_be_ordinary(path)
+        if os.path.getsize(path) > LARGEST:
+            raise SettingsError(f"{path} has more than {LARGEST // 10**6} MB: is it the right file?")
         text = Path(path).read_text(encoding="utf-8-sig")
         plain = tomllib.loads(text, parse_float=Decimal)
     except OSError as error:

@@ -73,8 +73,8 @@ def notebook_in(plain: object, known: dict[str, list[str]], name: str) -> Notebo
     all_cells = list(cells_of(plain))
     cells, remarks = _code_cells(all_cells)
     answers, requests = in_words(all_cells)
-    lesson = _lesson(plain, cells, known, name)
-    remarks += _of_other_lessons(cells, known, lesson)
+    lesson, is_named = _lesson(plain, all_cells, cells, known, name)
+    remarks += _of_other_lessons(cells, known, lesson, is_named)
     return Notebook(cells, lesson, remarks, answers, requests, tuple(_titled(all_cells)), _in_texts(all_cells))
 
 
@@ -363,6 +363,7 @@ CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.(\w{1,80})["']""")
 CHECK = re.compile(r"""\bcheck\(\s*["'](\w{1,9})\.""")
 # What a check is given under a name other than the task's is already an answer.
 GIVEN = re.compile(r"""\bcheck\(\s*["']\d\d\.\w{1,80}["']\s*,\s*(\w{1,80})\s*[,)]""")
+TITLE = re.compile(r"#[ \t]+(?:Lesson[ \t]+)?(\d\d)\b", re.I)
 FUNCTION = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})", re.M)
 DEFINED = re.compile(r"[ \t]*(?:async[ \t]+def|def|class)[ \t]+(\w{1,80})|[ \t]*(\w{1,80})[ \t]*(?::[^=\n]*)?=(?!=)")
 # What begins a block whose names belong to the notebook: all but functions and classes.
@@ -370,32 +371,38 @@ BLOCK = re.compile(r"[ \t]*(?:with|async|if|elif|else|for|while|try|except|final
 PROMPT = re.compile(r"^(?:>>>|\.\.\.)(?: |$)", re.M)
 
 
-def _lesson(plain, cells, known, name):
-    """Return the lesson: of the checks called, else as stamped on the notebook, else of the tasks defined, else of the file's name."""
-    begins = name[:2]
+def _lesson(plain, all_cells, cells, known, name):
+    """Return the lesson and whether it is named: stamped on the notebook, in its title or in its file's name.
+
+    The first of these counts of which the notebook checks or defines a task; else the lesson of which it checks the most tasks, or defines them.
+    """
     checks = Counter(lesson for cell in cells for lesson in CHECK.findall(cell) if lesson in known)
-    stamp = _stamp(plain)
-    if not checks and isinstance(stamp, str) and stamp in known:
-        return stamp
     defined = frozenset().union(*(names for _, names in _outlines(cells)))
-    tasks = Counter({lesson: len(defined.intersection(names)) for lesson, names in known.items()})
-    votes = checks or +tasks
+    tasks = +Counter({lesson: len(defined.intersection(names)) for lesson, names in known.items()})
+    title = next((found[1] for _, text in _titled(all_cells) if (found := TITLE.match(text))), "")
+    stamp = _stamp(plain) if isinstance(_stamp(plain), str) else ""
+    named = [lesson for lesson in (stamp, title, name[:2]) if lesson in known]
+    with_tasks = next((lesson for lesson in named if lesson in checks or lesson in tasks), "")
+    if with_tasks or named and (not checks and stamp in known or not (checks or tasks)):
+        return with_tasks or named[0], True
+    votes = checks or tasks
     most = max(votes.values(), default=0)
-    leading = sorted(lesson for lesson, count in votes.items() if count == most) or list(known)
-    if begins in leading:
-        return begins
-    return leading[0] if most else ""
+    return next((lesson for lesson in sorted(votes) if votes[lesson] == most), ""), False
 
 
-def _of_other_lessons(cells, known, lesson):
-    """Return the remark on tasks of other lessons that the notebook checks, or none."""
-    checked = {pair for cell in cells for pair in CHECKED.findall(cell)}
-    others = sorted({number for number, name in checked if name in known.get(number, ()) and number != lesson})
+def _of_other_lessons(cells, known, lesson, is_named):
+    """Return the remark on tasks of other lessons that the notebook checks, or, if no lesson is named, answers; or none."""
+    found = {pair for cell in cells for pair in CHECKED.findall(cell)}
+    if not is_named:  # otherwise a function of this name may well be one that the answers call
+        defined = {name for _, names in _outlines(cells) for name in names} - {*known.get(lesson, ())}
+        owners = {name: [number for number in known if name in known[number]] for name in defined}
+        found |= {(of[0], name) for name, of in owners.items() if len(of) == 1 and fingerprint(definition(cells, name))}
+    others = sorted({number for number, name in found if name in known.get(number, ()) and number != lesson})
     if not lesson or not others:
         return ()
     which = f"lesson{'s' * (len(others) > 1)} {', '.join(others)}"
     return (
-        f"The notebook also checks tasks of {which}. Only those of lesson {lesson} count: hand in a notebook for each lesson.",
+        f"The notebook also holds tasks of {which}. Only those of lesson {lesson} count: hand in a notebook for each lesson.",
     )
 
 
@@ -510,6 +517,18 @@ def definition(cells: tuple[str, ...], name: str, at_most: int = 4000, last: int
         end -= 1  # blank lines and comments after it belong to what follows
     text = "\n".join(line[min(inside, _indent(line)) :] for line in lines[first:end])
     return text if len(text) <= at_most else text[: at_most - 1] + "…"
+
+
+def by_exec(cells: tuple[str, ...], name: str) -> str:
+    """Return the end of a sentence about a name that no cell defines but a text that `exec` may run; "" if none names it."""
+    if definitions(cells, name):
+        return ""
+    found = any(re.search(r"\bexec\s*\(|\brun_cell\s*\(", cell) and re.search(rf"\b{name}\b", cell) for cell in cells)
+    return (
+        "is made by `exec` from a text. It counts if it runs, but nobody can read it there: write it as code."
+        if found
+        else ""
+    )
 
 
 def likely_rename(cells: tuple[str, ...], name: str, taken: list[str]) -> str:

@@ -26,7 +26,7 @@ from course_utils.grading.ingest.class_settings import (
     known_ids,
 )
 from course_utils.grading.ingest.submissions import unambiguous
-from course_utils.grading.ingest.table import records
+from course_utils.grading.ingest.table import raise_all, records, take_all
 from course_utils.grading.storage.normalise import comparison_key, from_cell, identifier
 
 COLUMNS = ("student", "task", "points", "extension", "comment")
@@ -68,7 +68,7 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
     def is_row(fields):
         return fields["task"] in known or (named(fields["student"]) in students and not fields["task"])
 
-    for line, row in records(path, "The file of overrides", COLUMNS, is_row):
+    def take(line, row):
         where, student, task = f"{path}, line {line}", named(row["student"]), identifier(row["task"])
         row |= {column: identifier(row[column]) for column in ("task", "points", "extension")}
         if student not in students:
@@ -80,25 +80,28 @@ def read_overrides(path: Path, students: set[str], settings: Settings) -> dict[s
             )
         seen[student, task] = line
         if task in in_words and not (row["points"] or row["extension"] or row["comment"]):
-            continue  # as in to-read.csv: still to be read
+            return  # as in to-read.csv: still to be read
         _take(found.setdefault(student, Override()), row, where, settings, known)
+
+    take_all(records(path, "The file of overrides", COLUMNS, is_row), take)
     return found
 
 
 def must_have_effect(overrides: dict[str, Override], counted: list, settings: Settings) -> None:
     """Raise `OverrideError` for points or comments for a task that does not count, or more points than it is worth."""
-    worth = {task.id: settings.worth(task) for task in counted}
+    worth, errors = {task.id: settings.worth(task) for task in counted}, []
     for student, override in overrides.items():
-        for task in {**override.points, **override.comments}.keys() - {""}:
-            if task not in worth:
-                raise OverrideError(
-                    f'The overrides of "{student}": {task} does not count here, so nothing can be set for it.'
-                )
-        for task, points in override.points.items():
-            if points > worth[task]:
-                raise OverrideError(
-                    f'The overrides of "{student}": {task} is worth {worth[task]} points, not {points}.'
-                )
+        named = f'The overrides of "{student}"'
+        errors += [
+            OverrideError(f"{named}: {task} does not count here, so nothing can be set for it.")
+            for task in sorted({*override.points, *override.comments} - {"", *worth})
+        ]
+        errors += [
+            OverrideError(f"{named}: {task} is worth {worth[task]} points, not {points}.")
+            for task, points in override.points.items()
+            if points > worth.get(task, points)
+        ]
+    raise_all(errors)
 
 
 def _take(override, row, where, settings, known):

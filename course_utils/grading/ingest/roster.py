@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from course_utils.grading.ingest.class_settings import NO_ZONE, Settings, in_zone
-from course_utils.grading.ingest.table import TableError, table
+from course_utils.grading.ingest.table import TableError, table, take_all
 from course_utils.grading.storage.normalise import comparison_key, identifier
 from course_utils.grading.storage.record import Person
 
@@ -29,7 +29,8 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
     header, rows = table(path, "The roster")
     columns = _columns(path, header)
     people, lines = {}, {}
-    for line, fields in rows:
+
+    def take(line, fields):
         for column in columns.values():
             if "\n" in fields[column] or "\r" in fields[column]:
                 raise TableError(
@@ -38,7 +39,7 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
         fields = {name: value if name == columns.get("name") else identifier(value) for name, value in fields.items()}
         student = fields[columns["student"]]
         if student.lower() == "points possible":  # in Canvas's exports
-            continue
+            return
         if not student:
             raise TableError(
                 f'{path}, line {line}: the column "{columns["student"]}" is empty: every row needs a student.'
@@ -59,6 +60,8 @@ def read_roster(path: Path, settings: Settings = Settings()) -> dict[str, Person
             raise TableError(f'{path}, line {line}: "{text}" has no time of day: write it as {text}T23:59:00+01:00.')
         if settings.deadline and time and time.tzinfo is None:
             raise TableError(f"{path}, line {line}: {time} has no offset from UTC, as in {time}+01:00. {NO_ZONE}")
+
+    take_all(rows, take)
     if not people:
         raise TableError(f"{path} names no student: expected a header such as `student,name,email` and a row for each.")
     return people

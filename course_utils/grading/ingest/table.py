@@ -6,14 +6,18 @@ Reading is strict: a quote that is not closed would swallow the rows below it, a
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
+from course_utils.base.files import must_be_ordinary
 from course_utils.base.sanitise import cut
 from course_utils.grading.storage.normalise import identifier
 
 LARGEST = 50_000_000  # bytes
+COLUMNS_AT_MOST = 1000
+Row = tuple[int, dict[str, str]]  # the line, and {name: field}
+ROWS_NAMED = 10  # that are wrong, in one message
 DELIMITERS = ",;\t"
 HOW_TO_QUOTE = (
     "A field that holds a comma, a quote or a line break must begin and end with a quote, and each quote inside it must be "
@@ -41,8 +45,34 @@ def table(
             has swallowed the next one.
     """
     rows, delimiter = _rows(path, what)
-    header = [identifier(name) for name in next(rows, (0, []))[1]]
+    names = next(rows, (0, []))[1]
+    if len(names) > COLUMNS_AT_MOST:
+        raise TableError(
+            f"{what} {path} has {len(names):,} columns, at most {COLUMNS_AT_MOST:,} are read: is it the right file?"
+        )
+    header = [identifier(name) for name in names]
     return header, _by_column(path, header, rows, delimiter, is_row or (lambda fields: len(fields) >= len(header) > 1))
+
+
+def take_all(rows: Iterable[Row], take: Callable[[int, dict], None]) -> None:
+    """Call take(line, fields) for each row. Raises one error for all rows that are wrong, with a line of text for each."""
+    errors = []
+    try:
+        for line, fields in rows:
+            try:
+                take(line, fields)
+            except CourseError as error:
+                errors.append(error)
+    except CourseError as error:  # the rows below cannot be read
+        errors.append(error)
+    raise_all(errors)
+
+
+def raise_all(errors: list[CourseError]) -> None:
+    """Raise one error, of the first one's type, that says what all of them say; nothing if there are none."""
+    if errors:
+        more = [f"{len(errors) - ROWS_NAMED:,} more rows are wrong."] if len(errors) > ROWS_NAMED else []
+        raise type(errors[0])("\n".join([*map(str, errors[:ROWS_NAMED]), *more])) from None
 
 
 def _rows(path, what):
@@ -85,11 +115,12 @@ def _by_column(path, header, rows, delimiter, is_row):
                 f"{where}: one field where the header has {len(header)}, {cut(row[0], 60)!r}: separate the fields of every row "
                 f"by {delimiter!r}, as in the header."
             )
-        for inside in (text for field in row for text in re.split(r"\r\n?|\n", field)[1:]):
+        texts = (text for field in row for text in re.split(r"\r\n?|\n", field)[1:])
+        for number, inside in enumerate(texts, line + 1):
             cells = [cell.strip('" ') for cell in inside.split(delimiter)]
-            if is_row(dict(zip(header, cells, strict=False))):
+            if is_row(dict(zip(header, cells, strict=False))):  # not shown: it may be another student's
                 raise TableError(
-                    f"{where}: a quoted field of this row goes on over what looks like another row, {cut(inside, 60)!r}. Close "
+                    f"{where}: a quoted field of this row goes on over line {number}, which looks like another row. Close "
                     f"its quote before that; if it is part of the field, write the field on one line. {HOW_TO_QUOTE}"
                 )
         copied = [field.lower() for field in row] == [name.lower() for name in header]  # the header, copied with rows
@@ -99,6 +130,7 @@ def _by_column(path, header, rows, delimiter, is_row):
 
 def _text(path, what):
     try:
+        must_be_ordinary(path)
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:

@@ -60,6 +60,11 @@ class TimeBudget:
         """Seconds that the notebook has left."""
         return self._limits.whole - self._spent
 
+    @property
+    def used(self) -> float:
+        """Seconds that have been used, free ones included."""
+        return self._spent + self._spent_free
+
     def has_run(self, cell: int) -> bool:
         """Return whether a cell has run before."""
         return cell in self._first_runs
@@ -72,12 +77,19 @@ class TimeBudget:
             yield load
         finally:
             seconds = (time.monotonic() - began) / max(load, load_factor())
-            free = min(seconds, self._limits.seconds - self._spent_free) if self._is_free else 0.0
-            self._spent_free += free
-            self._spent += seconds - free
+            self._charge(seconds)
             if cell is not None and not self.has_run(cell):
                 self._first_runs[cell] = seconds
                 self._spent_on_first_runs += seconds
+
+    def settle(self, used_before: float, computed: float) -> None:
+        """Charge what a process has computed beyond what was charged since `used` was `used_before`: a load factor may be too high."""
+        self._charge(max(0.0, computed - (self.used - used_before)))
+
+    def _charge(self, seconds):
+        free = min(seconds, self._limits.seconds - self._spent_free) if self._is_free else 0.0
+        self._spent_free += free
+        self._spent += seconds - free
 
     @contextmanager
     def free(self) -> Iterator[None]:

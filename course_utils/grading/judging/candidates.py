@@ -1,6 +1,5 @@
 """The functions that a learner's test is tried on: they stay on the trusted side, and only the outcome of a call crosses."""
 
-import random
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -12,7 +11,7 @@ from course_utils.checks.expected import run_oracle
 from course_utils.checks.running import contract
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import marked, plain
-from course_utils.grading.judging.notebook_run import CandidateCase, IsolatedRerun
+from course_utils.grading.judging.notebook_run import CandidateCases
 from course_utils.grading.sandbox import policy
 
 NUMBERS_AT_MOST, AXIS_AT_MOST = 100_000, 256  # in the arguments that a learner's test passes to a candidate
@@ -30,33 +29,31 @@ MEMORY_OF_CANDIDATE = 2**28  # bytes
 SECONDS_OF_CANDIDATE = 1
 
 
-def isolated_rerun(task, cases) -> IsolatedRerun:
-    """Return which candidates a test judges twice: before it meets them all, it judges pairs, each in a process that has met no others.
+def one_by_one(task, cases) -> tuple[CandidateCases, ...]:
+    """Return the cases of a test over candidates, one candidate at a time; () for any other task.
 
-    Otherwise a test could ask all candidates first and accept those that agree with most others. A pair is a correct and an incorrect one, in either
-    order, or two incorrect ones, and the first is judged before the second can be asked. Each of the three occurs, so a test that only compares
-    fails unless it judges at random, and then the chance that it gets all pairs right is 1 in 81.
+    A test judges each in a process that holds no other and has seen neither the others nor how many they are. Otherwise it could ask all
+    candidates and accept those that agree with most others. The order is that of the cases, which no learner knows.
     """
-    found = run_oracle(task, cases) if task.candidates else ()
-    verdicts = [None if case.hazard else outcome.value for case, outcome in zip(cases, found, strict=False)]
-    places = [[n for n, each in enumerate(verdicts) if each is verdict] for verdict in (True, False)]
-    right, wrong = sorted(places, key=len)  # there are fewer right ones
-    if not right or len(wrong) < 2:
-        return IsolatedRerun()
-    singles = [CandidateCase(n, _packed_questions([case]), Candidates(task, [case])) for n, case in enumerate(cases)]
-    draw = random.Random(_packed_questions(cases))  # no learner knows the order of the cases
-    pairs = [(right, wrong), (wrong, right), (wrong, wrong)]
-    pairs.append(draw.choice(pairs))
-    draw.shuffle(pairs)
-    groups = []
-    for first, second in pairs:
-        n = draw.choice(first)
-        groups.append([singles[n], singles[draw.choice([other for other in second if other != n])]])
-    return IsolatedRerun(verdicts, groups, singles[0])
+    verdicts = [outcome.value for outcome in run_oracle(task, cases)] if task.candidates else [None]
+    if not all(isinstance(verdict, bool) for verdict in verdicts):
+        return ()
+    numbers_of = {}
+    for number, case in enumerate(cases):
+        numbers_of.setdefault(tuple(_keys(case)), []).append(number)
+    return tuple(
+        CandidateCases(
+            numbers=tuple(numbers),
+            verdicts=tuple(None if cases[n].hazard else verdicts[n] for n in numbers),
+            cases=contract.pack([contract.without_labels(cases[n]) for n in numbers]),
+            candidate=Candidates(task, [cases[n] for n in numbers]),
+        )
+        for numbers in numbers_of.values()
+    )
 
 
-def _packed_questions(cases):
-    return contract.pack([contract.without_labels(case) for case in cases])
+def _keys(case):
+    return [leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)]
 
 
 class Candidates:
@@ -78,11 +75,10 @@ class Candidates:
     def __init__(self, task, cases):
         self._task, groups = task, {}
         for case in cases:
-            found = [leaf.key for leaf in trees.leaves(case.args) if isinstance(leaf, contract.Candidate)]
             like = contract.pack(
                 trees.map_leaves(lambda leaf: None if isinstance(leaf, contract.Candidate) else leaf, case.args)
             )
-            groups.setdefault(like, {}).update(dict.fromkeys(found))
+            groups.setdefault(like, {}).update(dict.fromkeys(_keys(case)))
         self._together = {key: list(keys) for keys in groups.values() for key in keys}
 
     def __call__(self, request: dict) -> dict:

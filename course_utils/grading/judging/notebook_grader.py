@@ -32,6 +32,7 @@ from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_less
 from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
     Unreadable,
+    by_exec,
     definition,
     definitions,
     fingerprint,
@@ -44,11 +45,11 @@ from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.ingest.tampering import find_tampering
 from course_utils.grading.judging import offered_source
 from course_utils.grading.judging.budget import Limits
-from course_utils.grading.judging.candidates import Candidates, isolated_rerun
-from course_utils.grading.judging.notebook_run import AnswerRequest, IsolatedRerun
+from course_utils.grading.judging.candidates import Candidates, one_by_one
+from course_utils.grading.judging.notebook_run import AnswerRequest, CandidateCases
 from course_utils.grading.judging.own_mistakes import run_in
 from course_utils.grading.judging.sandbox_client import SandboxClient, ServerGone
-from course_utils.grading.sandbox import fork_server, policy
+from course_utils.grading.sandbox import policy
 from course_utils.grading.storage.normalise import without_addresses
 from course_utils.grading.storage.record import Result, Verdict
 
@@ -91,7 +92,8 @@ def decides_on_verdicts() -> set[Path]:
     """Return the course's files that a verdict depends on, according to imports and what tasks offer."""
     modules = {
         Path(__file__).resolve(),
-        Path(fork_server.__file__).resolve(),
+        policy.PACKAGE
+        / "grading/sandbox/fork_server.py",  # not imported here, as it brings matplotlib, which reads the current folder
         *(policy.PACKAGE.parent / LESSONS).glob("*/tasks/*.py"),
     }
     offers = {offer for of in catalogue.by_lesson().values() for task in of for offer in task.offers}
@@ -145,7 +147,7 @@ class PreparedTask(NamedTuple):
     cases: list[contract.Case]
     packed: bytes  # the cases as an answer may see them
     candidates: Candidates | None
-    rerun: IsolatedRerun
+    one_by_one: tuple[CandidateCases, ...]
     expected: Expected
 
 
@@ -276,7 +278,7 @@ class Grader:
             offers=task.offers,
             places=tuple(sorted(place for place in places if place >= max(checked, 0))),
             checked=checked,
-            rerun=prepared.rerun,
+            one_by_one=prepared.one_by_one,
         )
 
     def _prepared(self, task):
@@ -286,8 +288,8 @@ class Grader:
             candidates = Candidates(task, cases) if task.candidates else None
             expected = Expected(task, cases, run_in(self.sandbox))
             expected.run_all()  # before any submission's time starts
-            rerun = isolated_rerun(task, cases)
-            self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, rerun, expected)
+            alone = one_by_one(task, cases)
+            self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, alone, expected)
         return self._prepared_tasks[task.id]
 
     def _verdict(self, task, answer, notebook):
@@ -299,7 +301,8 @@ class Grader:
             "fingerprint": fingerprint(whole),
             "seconds": round(answer.seconds, 3),
         }
-        common["note"] = _note(notebook.cells, name, answer.place, checked)
+        made = "" if answer.is_none else by_exec(notebook.cells, name)
+        common["note"] = f"`{name}` {made}" if made else _note(notebook.cells, name, answer.place, checked)
         if answer.state == "missing":
             if name in notebook.in_texts:
                 message = f"`{name}` is in a text cell, which does not run."

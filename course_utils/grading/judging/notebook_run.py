@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
+from itertools import count, takewhile
 from typing import NamedTuple
 
 from course_utils.checks.running.contract import GO_ON, Outcome
 from course_utils.grading.judging.budget import TimeBudget
 from course_utils.grading.judging.offered_source import sources
 from course_utils.grading.sandbox import protocol
-from course_utils.grading.sandbox.fork_server import SAID_AT_MOST
+from course_utils.grading.sandbox.protocol import SAID_AT_MOST
 from course_utils.grading.storage.normalise import without_addresses
 
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
@@ -23,20 +24,13 @@ GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 
 
-class CandidateCase(NamedTuple):
-    """One case of a test over candidates, to be run without the others."""
+class CandidateCases(NamedTuple):
+    """The cases in which a test meets one candidate, to be run in a process that holds no other."""
 
-    number: int  # among the task's cases
-    cases: bytes  # this case alone, packed
-    candidate: Callable  # calls the candidate in it, and no other
-
-
-class IsolatedRerun(NamedTuple):
-    """The cases of a test over candidates that run before the whole test does, each group in its own process."""
-
-    verdicts: list[bool | None] = []  # the right ones by case, None for a candidate that does not count
-    groups: list[list[CandidateCase]] = []
-    first: CandidateCase | None = None  # the task's first case, which shows whether there is an answer
+    numbers: tuple[int, ...]  # among the task's cases
+    verdicts: tuple[bool | None, ...]  # the right ones, None for a candidate that does not count
+    cases: bytes  # these cases alone, packed
+    candidate: Callable  # calls the candidate in them, and no other
 
 
 class AnswerRequest(NamedTuple):
@@ -51,7 +45,8 @@ class AnswerRequest(NamedTuple):
     # Cells after which it runs: the first, or if there is no answer yet, the next; () means after the last cell.
     places: tuple[int, ...] = ()
     checked: int = -1  # the one of these after which the object passed to `check` runs, whatever its name
-    rerun: IsolatedRerun = IsolatedRerun()
+    # Of a test over candidates: its cases, one candidate at a time, in place of all cases at once.
+    one_by_one: tuple[CandidateCases, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,12 +71,6 @@ class AnswerResult:
         """Whether it was stopped because its time was up."""
         last = self.outcomes[-1] if isinstance(self.outcomes, list) and self.outcomes else None
         return isinstance(last, Outcome) and last.status == "timeout"
-
-    @property
-    def only_outcome(self) -> Outcome | None:
-        """Its outcome on one case; None if the process replied anything else."""
-        only = self.outcomes[0] if isinstance(self.outcomes, list) and len(self.outcomes) == 1 else None
-        return only if isinstance(only, Outcome) else None
 
 
 @dataclass
@@ -112,6 +101,7 @@ class NotebookRun:
         self.question_replies = {}  # {question's id: (reply, seed)}
         self.odd = []  # what cells and answers did to their process, in sentences
         self._sandbox, self._limits, self._cells = sandbox, sandbox.limits, cells
+        self._used_before = 0.0  # seconds used when the live process began
         self._process, self._deaths = None, 0  # the ProcessPosition of the live process, and how many died
         self._left_out = set()  # cells that ended their process or had to be killed with it
         self._lacking = set()  # cells that used what was not offered
@@ -175,75 +165,69 @@ class NotebookRun:
         return self._confirmed(checked, as_checked, statements)
 
     def _answer_at(self, place, request, statements=None):
-        """Return the result of an answer after a cell, or after that many of its statements; of a test over candidates, on its first case."""
+        """Return the result of an answer after a cell, or after that many of its statements; of a test over candidates, on its first candidate."""
         began = time.monotonic()
         if not self._go_to(place, request.offers, statements):
             return AnswerResult("not run", place=place)
-        first = request.rerun.first or CandidateCase(0, request.cases, request.candidate)
-        answer = self._answer(request, place, first.cases, first.candidate)
+        asked = request.one_by_one[0] if request.one_by_one else request
+        answer = self._answer(request, place, asked.cases, asked.candidate)
         return replace(answer, seconds=time.monotonic() - began, place=place)
 
     def _confirmed(self, request, answer, statements=None):
-        """Return the AnswerResult of a test over candidates on all cases, given the one on its first case; any other unchanged.
+        """Return the AnswerResult of a test on all candidates, given the one on its first candidate; any other unchanged.
 
-        The test first judges some candidates in processes that have met no others. This comes first because a process that has met all
-        of them could tell later ones what it found, for example by when it ends. What it gets wrong there counts.
+        Each candidate is judged in a process that holds no other. Otherwise a test could compare them and side with the majority. For the same
+        reason, what the first try finds wrong never decides about one candidate alone: either all are judged a second time or none is.
         """
-        first, place = answer.only_outcome, answer.place
-        if not request.rerun.groups or first is None or first.status not in GO_ON:
+        first = answer.outcomes[0] if isinstance(answer.outcomes, list) and answer.outcomes else None
+        if not request.one_by_one or not isinstance(first, Outcome) or first.status not in GO_ON:
             return answer
+        began = time.monotonic()
         with self.budget.free():
             self._cut_short = False
-            misjudged = self._misjudged_alone(request, place, statements, brief=True)
-            if misjudged and self._cut_short:  # perhaps because of that
-                misjudged = self._misjudged_alone(request, place, statements)
+            judged, is_right = self._one_by_one(request, answer.place, statements, brief=True)
+            if self._cut_short and not is_right:  # perhaps because of that
+                judged, _ = self._one_by_one(request, answer.place, statements)
             self._end()
-            there = self._go_to(place, request.offers, statements)
-        began = time.monotonic()
-        whole = self._answer(request, place, request.cases, request.candidate) if there else AnswerResult("not run")
-        self._end()
-        whole = replace(whole, seconds=answer.seconds + time.monotonic() - began, place=place)
-        return self._with_outcome_alone(request, whole, *misjudged) if misjudged else whole
+        return replace(judged, seconds=answer.seconds + time.monotonic() - began, place=answer.place)
 
-    def _with_outcome_alone(self, request, answer, number, outcome):
-        """Return the AnswerResult with the outcome that one case had in its own process, unless it misjudges a candidate anyway."""
-        outcomes = list(answer.outcomes) if isinstance(answer.outcomes, list) else []
-        verdicts = request.rerun.verdicts
-        if len(outcomes) != len(verdicts):
-            return answer
-        if any(_says(each, not right) for each, right in zip(outcomes, verdicts, strict=True) if right is not None):
-            return answer
-        if outcome is None:
-            return AnswerResult("not run", place=answer.place)
-        self.odd.append(f"{request.name} judges a candidate differently when it has met no other")
-        outcomes[number] = outcome
-        return replace(answer, outcomes=outcomes if outcome.status in GO_ON else outcomes[: number + 1])
+    def _one_by_one(self, request, place, statements, brief=False):
+        """Return the AnswerResult of a test whose candidates are judged in a new process each, and whether every verdict is right.
 
-    def _misjudged_alone(self, request, place, statements, brief=False):
-        """Return (number, outcome) of the first case that a test over candidates gets wrong when each group has a new process, or None.
-
-        The outcome is None if the case was not run. `brief` cuts short cells that have run before: most tests need only definitions.
+        `brief` cuts short cells that have run before: most tests need only definitions.
         """
-        for group in request.rerun.groups:
+        found, ended, died, used, is_right = {}, None, "", 0.0, True
+        for asked in request.one_by_one:
             self._end()
-            for number, cases, candidate in group:
-                if not (self._process or self._go_to(place, request.offers, statements, brief)):
-                    return number, None
-                answer = self._answer(request, place, cases, candidate)
-                if answer.state == "not run":
-                    return number, None
-                if not _says(answer.only_outcome, request.rerun.verdicts[number]):
-                    return number, answer.only_outcome or Outcome("stopped")
-        return None
+            if not self._go_to(place, request.offers, statements, brief):
+                return AnswerResult("not run"), False
+            before = self.budget.used
+            answer = self._answer(request, place, asked.cases, asked.candidate, used)
+            used += self.budget.used - before
+            if answer.state == "not run":
+                return answer, False
+            outcomes = _outcomes_of(answer, len(asked.numbers))
+            found |= dict(zip(asked.numbers, outcomes, strict=False))
+            is_right &= all(map(_says, outcomes, asked.verdicts))
+            ended, died = next((each for each in outcomes if each.status not in GO_ON), None), answer.died
+            if ended and ended.status == "timeout":
+                ended = replace(ended, seconds=self._limits.seconds)  # those of all candidates together
+            if ended:
+                break
+        outcomes = list(takewhile(lambda each: each and each.status in GO_ON, map(found.get, count())))
+        return AnswerResult(
+            "outcomes", None, [*outcomes, ended] if ended else outcomes, died=died
+        ), is_right and not ended
 
-    def _answer(self, request, place, cases, candidate):
-        """Return the result of an answer on these cases, in the process that has reached this place."""
-        seconds = min(self._limits.seconds, self.budget.left)
-        if seconds <= 0:
+    def _answer(self, request, place, cases, candidate, used=0.0):
+        """Return the result of an answer on these cases, in the process that has reached this place; `used` seconds of its time are gone."""
+        whole = max(self._limits.seconds - used, 0.0)
+        seconds = min(whole, self.budget.left)
+        if self.budget.left <= 0:
             return AnswerResult("not run")
         task = request.task if place == request.checked else None
         answer = self._answer_within(seconds, request, task, cases, candidate)
-        if seconds < self._limits.seconds and answer.timed_out:
+        if seconds < whole and answer.timed_out:
             return AnswerResult("not run")  # with an answer's full time it might have finished
         return answer
 
@@ -288,6 +272,7 @@ class NotebookRun:
     def _begin(self, offers, brief):
         """Start a process and give it what a task is offered; return whether it is alive."""
         self._sandbox.begin_process()
+        self._used_before = self.budget.used
         self._process = ProcessPosition(offers, self.budget.rerun_at_most(self._left_out), brief)
         if offers:
             try:
@@ -298,14 +283,18 @@ class NotebookRun:
 
     def _end(self):
         if self._process:
-            self._sandbox.end_process()
-            self._process = None
+            self._end_process()
+
+    def _end_process(self):
+        self._process = None
+        how = self._sandbox.end_process()
+        self.budget.settle(self._used_before, self._sandbox.computed)
+        return how
 
     def _end_and_explain(self, error, seconds):
         """End the process, which has died or must; return why, in words."""
-        self._process = None
         self._deaths += 1
-        how = self._sandbox.end_process()
+        how = self._end_process()
         if isinstance(error, protocol.NoReplyInTime):
             return self._why_stopped(seconds)
         if isinstance(error, protocol.Garbled):
@@ -392,6 +381,15 @@ def _is_short(value):
     return value.bit_length() <= 64 if type(value) is int else value is None or type(value) in (bool, float)
 
 
+def _outcomes_of(answer, cases):
+    """Return the Outcomes in a process's reply on so many cases; after the last of fewer, the run has ended. Of no such reply, one that says so."""
+    outcomes = answer.outcomes
+    are_outcomes = isinstance(outcomes, list) and outcomes and all(isinstance(each, Outcome) for each in outcomes)
+    if are_outcomes and (len(outcomes) == cases or len(outcomes) < cases and outcomes[-1].status not in GO_ON):
+        return outcomes
+    return [Outcome("stopped")]
+
+
 def _says(outcome, verdict):
-    """Return whether a test gave a candidate this verdict, True or False."""
-    return isinstance(outcome, Outcome) and type(outcome.value) is bool and outcome.value is verdict
+    """Return whether a test gave a candidate this verdict, True or False; None means that it does not count."""
+    return verdict is None or type(outcome.value) is bool and outcome.value is verdict

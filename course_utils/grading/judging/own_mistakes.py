@@ -14,10 +14,13 @@ from course_utils.checks.running.contract import Case, Failure, Outcome, without
 from course_utils.checks.task import Mistake, Task
 from course_utils.checks.try_instructor_mistakes import run_here, try_out
 from course_utils.checks.validate_reply import is_valid_reply
+from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.candidates import Candidates
 from course_utils.grading.judging.notebook_run import AnswerRequest
 from course_utils.grading.judging.sandbox_client import SandboxClient
 from course_utils.grading.sandbox import policy
+
+LIMITS = Limits()  # for trying a mistake: as for a notebook
 
 
 def run_in(sandbox: SandboxClient) -> RunOwn:
@@ -101,5 +104,5 @@ def _runner(mistakes, layers):
     if layers is None or not any(own.source for own in mistakes):
         yield run_here
         return
-    with SandboxClient(layers) as sandbox:
+    with SandboxClient(layers, LIMITS) as sandbox:
         yield run_in(sandbox)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
+from course_utils.data.download import make_folders_absolute
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging.budget import Limits, load_factor
 from course_utils.grading.judging.notebook_grader import Grader
@@ -51,6 +52,7 @@ def cores() -> int:
 
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade each (file, key) with this many processes; yield results as they are ready. Raises SandboxError if no sandbox can be built."""
+    make_folders_absolute()  # for workers, which start in the scratch folder
     with scratch("course-grade") as folder:
         yield from _results(found, plan, workers, str(folder))
 
@@ -100,7 +102,7 @@ class _Member:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs, plan, folder), daemon=True)
-        with _interrupts_wait():
+        with _interrupts_wait(), _inside(folder):
             self.process.start()
         theirs.close()
         self.item, self.attempt, self._whole = None, 0, plan.limits.whole
@@ -145,6 +147,17 @@ def _interrupts_wait():
     finally:
         if before is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _inside(folder):
+    """Make a folder the current one for the body. A new Python imports from there before anything else, and submissions may hold modules."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def abandoned(found: Found, key: str, how: str = f"{ATTEMPTS} times") -> Result:

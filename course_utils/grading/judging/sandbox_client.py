@@ -24,7 +24,7 @@ from course_utils.data.download import REGISTRY, cache_folder, named_mirror
 from course_utils.grading.judging.budget import Limits
 from course_utils.grading.judging.notebook_run import AnswerRequest, AnswerResult, NotebookRun
 from course_utils.grading.sandbox import policy, protocol
-from course_utils.grading.sandbox.fork_server import ENDED, STARTED
+from course_utils.grading.sandbox.protocol import ENDED, STARTED
 
 SECONDS_TO_START = 120  # for the server, which imports torch, perhaps from a cold disk
 SECONDS_TO_OBEY = 30  # for the server, afterwards
@@ -48,6 +48,7 @@ class SandboxClient:
     def __init__(self, layers: policy.Layers, limits: Limits = Limits(), hidden=()):  # noqa: B008
         self.layers, self.limits, self.hidden = layers, limits, [os.path.realpath(path) for path in hidden]
         self.peak = 0  # bytes: the largest process so far
+        self.computed = 0.0  # CPU seconds of the process that ended last
         # Of the latest notebook:
         self.odd = []  # what its cells and answers did to their process, in sentences
         self.question_replies = {}  # {question's id: (reply, seed)}, as its process says: short scalars
@@ -173,7 +174,7 @@ class SandboxClient:
         self._pid = None
         try:
             self._control.sendall(b"end")
-            _, ended_by, _, kilobytes = ENDED.unpack(self._receive(ENDED.size))
+            _, ended_by, self.computed, kilobytes = ENDED.unpack(self._receive(ENDED.size))
         except OSError:
             raise ServerGone from None
         self.peak = max(self.peak, 1024 * kilobytes)

@@ -56,7 +56,10 @@ def _result_per_lesson(student, results: list[Result], lessons):
             if other and _number_answered(other) > _number_answered(result):
                 result, other = other, result
             if other:
-                remark = f"{other.file} is for the same lesson; of several the one with most answers is graded, or else the last."
+                remark = (
+                    f"Of your notebooks for lesson {result.lesson}, {result.file} was graded and {other.file} was not: the one with the "
+                    "most answers counts, or else the last."
+                )
                 result = replace(result, remarks=(remark, *result.remarks))
             chosen[result.lesson] = result
         elif result.lesson:

@@ -23,7 +23,6 @@ import pkgutil
 import random
 import signal
 import socket
-import struct
 import sys
 import types
 from dataclasses import replace
@@ -43,6 +42,7 @@ from course_utils.checks.running.isolated_state import warnings_stay_warnings
 from course_utils.checks.running.limit import TimeIsUp, time_limit
 from course_utils.checks.running.run import kind_of_answer, marked, plain, run
 from course_utils.grading.sandbox import policy, protocol, seccomp, stand_ins
+from course_utils.grading.sandbox.protocol import ENDED, SAID_AT_MOST, STARTED
 
 USED_BY_ANSWERS = """
     abc collections copy dataclasses enum functools heapq importlib.util inspect itertools json logging math operator pathlib pprint random
@@ -59,10 +59,8 @@ REPLACED = {
     "course_utils.models.attention_properties": "",
 }
 ENVIRONMENT = ("PATH", "HOME", "LANG", "MPLBACKEND", "COURSE_PROGRESS")  # the variables that answers see
-STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
 REMEMBERED = 2**26  # bytes of questions to candidates, with their answers
 GUESSES_AT_MOST = 200  # of what a function returns; they cross with every request
-SAID_AT_MOST = 200  # answers to questions, and characters of one
 MESSAGE_AT_MOST = 200  # characters kept of an exception's text, which may hold the inputs
 SECONDS_TO_DEFINE = 0.3  # what is left of a cell that was stopped
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

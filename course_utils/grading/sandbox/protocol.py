@@ -5,12 +5,15 @@ A reply counts only if it carries the nonce of the request it answers, and neith
 
 import os
 import select
+import struct
 import time
 
 from course_utils.checks.running.contract import unpack
 
 NONCE = 16  # bytes
 MAGICS = ("time", "prun", "capture")  # IPython commands that run their code in a learner's process; others do nothing
+STARTED, ENDED = struct.Struct("q"), struct.Struct("iidq")  # pid; status, signal, CPU seconds, peak kilobytes
+SAID_AT_MOST = 200  # answers to questions, and characters of one
 LARGEST = 4 * 2**20  # bytes of a reply; right results are a thousand times smaller
 
 

@@ -130,4 +130,8 @@ document.addEventListener("DOMContentLoaded", () => {
     place.textContent = `${passed} of ${of} questions right`;
     place.parentElement.style.setProperty("--done", `${(100 * passed) / of}%`);
   });
+  const [latest] = Object.keys(answers).map((id) => id.slice(0, 2)).sort().reverse();
+  const lesson = document.querySelector(`.course-progress[data-lesson="${latest}"]`)?.closest("li").querySelector("a");
+  const begin = document.querySelector(".course-begin a");
+  if (lesson && begin) Object.assign(begin, { textContent: `Continue with lesson ${latest}`, href: lesson.href });
 });

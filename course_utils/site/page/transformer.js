@@ -92,6 +92,8 @@ const Attention = (() => {
 
   // What translators have in common. A class of them says how to `encode` a source and how to take a `step`.
   class Translator {
+    off = new Set(); // heads of a Transformer that are switched off, such as "source 1 head 2"
+
     // tensors: {name: Float32Array}, as `load` returns them; config: that of model.json.
     constructor(tensors, config) {
       Object.assign(this, nested(tensors));
@@ -112,8 +114,6 @@ const Attention = (() => {
   }
 
   class Transformer extends Translator {
-    off = new Set(); // heads switched off, such as "source 1 head 2"
-
     // A word's vector times √D, plus the sines and cosines of its position.
     embed(id, position) {
       const D = this.config.width;

@@ -13,9 +13,10 @@
   };
   const root = document.querySelector("#translator");
   const status = root.querySelector("[role=status]");
-  let model, subwords; // of the Transformer, loaded when the page is
-  const beside = {}; // { model, subwords } of each translator into French by its part of the page, loaded later
-  let language = location.hash === "#french" ? "fr" : "de"; // of the translation that is shown first
+  const CLASSES = { "transformer-en-de": "Transformer", "attention-en-fr": "Recurrent", "seq2seq-en-fr": "Recurrent" };
+  const loaded = {}; // { model, subwords } by name
+  let name = location.hash === "#french" ? "attention-en-fr" : "transformer-en-de"; // of the model that translates
+  let model, subwords; // its parts, once it is loaded
   let sentence = "", ids = [], steps = [], chosen = 0; // the source, what the model did for each target position, the one that is shown
   let forced = []; // ids that the reader put in place of the model's
   const look = { kind: "source", layer: 1, head: 0, from: 0 }; // from: the place of the source word that looks, for the encoder
@@ -26,6 +27,9 @@
   const number = (value, digits = 2) => value.toFixed(digits).replace("-", "−");
   const shown = (id) => subwords.word(id);
   const targets = () => steps.map((step) => step.id);
+  const language = () => name.slice(-2);
+  const hasHeads = () => CLASSES[name] === "Transformer";
+  const hasAttention = () => Boolean(steps[0].seen);
 
   // Translating
 
@@ -66,7 +70,7 @@
   // The words of a translation that no caption in its language holds, and that were not taken over from the text.
   function madeUp(text, translation) {
     const lettersOf = (text) => text.match(/\p{L}+/gu) ?? [];
-    const known = new Set(lettersOf(text.toLowerCase())), learned = targetWords[language === "fr" ? 1 : 0];
+    const known = new Set(lettersOf(text.toLowerCase())), learned = targetWords[language() === "fr" ? 1 : 0];
     return lettersOf(translation.normalize("NFC")).filter((word) => !known.has(word.toLowerCase()) && !learned.has(word.toLowerCase()));
   }
 
@@ -134,16 +138,16 @@
   }
 
   function read() {
+    fit();
+    if (!model) return;
     const text = asRead(part("text").value);
     const problem = problemOf(text);
-    fit();
     if (problem) {
       hide(problem);
       return;
     }
     [sentence, ids, forced, chosen, look.from] = [text, [...subwords.encode(text), EOS], [], 0, 0];
     translate();
-    Object.keys(beside).forEach(showBeside);
   }
 
   function translate() {
@@ -152,30 +156,25 @@
     const each = (performance.now() - began) / steps.length;
     chosen = Math.min(chosen, steps.length - 1);
     const off = model.off.size ? ` Switched off: ${[...model.off].sort().map(calledIn).join("; ")}.` : "";
-    part("continued").textContent = subwords.decode(targets());
-    tell(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to see where the model looked.`);
+    const translation = subwords.decode(targets());
+    const warnings = warningsOf(sentence, translation);
+    for (const one of ["translation", "words", "continued"]) part(one).lang = language();
+    for (const one of ["translation", "continued"]) part(one).textContent = translation;
+    part("translation").classList.toggle("doubtful", warnings.length > 0);
+    const hint = hasAttention() ? "see where the model looked" : "see what else could have come";
+    say(`${steps.length} steps of ${each.toFixed(0)} ms.${off} Choose a word to ${hint}.`, warnings, smaller(sentence));
+    for (const about of root.querySelectorAll("[data-about]")) about.hidden = about.dataset.about !== name;
+    part("with-heads").hidden = part("with-steps").hidden = !hasHeads();
+    part("with-attention").hidden = !hasAttention();
     part("main").hidden = false;
     root.dataset.ready = "true";
     show();
   }
 
-  // The translation in the chosen language, with what there is to say about it.
-  function tell(german) {
-    const isFrench = language === "fr";
-    const french = beside["one-attention"] ? "The translator of lesson 06 has one attention, and the table shows where it looked." : "The model is being read.";
-    const translation = part(isFrench ? "one-attention" : "continued").textContent;
-    const warnings = !isFrench || beside["one-attention"] ? warningsOf(sentence, translation) : [];
-    part("translation").textContent = isFrench && !beside["one-attention"] ? "" : translation;
-    part("translation").lang = language;
-    part("translation").classList.toggle("doubtful", warnings.length > 0);
-    part("german").hidden = isFrench;
-    part("one-attention").hidden = isFrench && Boolean(beside["one-attention"]); // it is above
-    say(isFrench ? french : german, warnings, smaller(sentence));
-  }
-
   // What stands below belongs to another text than the field's: it goes until that is translated, too.
   function change() {
     fit();
+    if (!model) return;
     const text = asRead(part("text").value);
     if (text === sentence) translate();
     else hide(problemOf(text) || "Press Enter or “Translate”.");
@@ -203,19 +202,23 @@
 
   function showLook() {
     showWords();
-    showHeads();
-    showSteps();
+    if (hasAttention()) showHeads();
+    if (hasHeads()) showSteps();
   }
 
   // The rows and columns of an attention's table, what every head saw in each row, and the row that is shown.
   function attention({ kind, layer, from }) {
     const source = ids.map(shown);
+    if (!hasHeads()) {
+      return { rows: targets().map(shown), columns: source, seen: steps.map(({ seen }) => [{ weights: seen }]), row: chosen };
+    }
     if (kind === "encoder") return { rows: source, columns: source, seen: steps[0].source[`encoder ${layer}`], row: from };
     const read = ["BOS", ...targets().slice(0, -1).map(shown)]; // one subword before each step
     const columns = kind === "source" ? source : read;
     return { rows: targets().map(shown), columns, seen: steps.map((step) => step.seen[`${kind} ${layer}`]), row: chosen };
   }
 
+  const headShown = () => (hasHeads() ? look.head : 0);
   const nameOf = ({ kind, layer, head }) => `${kind} ${layer} head ${head}`; // as the model calls a head
 
   // The same for people, who count from 1.
@@ -227,8 +230,8 @@
   // The source above the translation. Those words that the head looks at carry its weights; those that can look are buttons.
   function showWords() {
     const { rows, columns, seen, row } = attention(look);
-    const { weights } = seen[row][look.head];
-    const isEncoder = look.kind === "encoder", isOwn = look.kind === "decoder";
+    const { weights = [] } = seen[row][headShown()];
+    const isEncoder = hasHeads() && look.kind === "encoder", isOwn = hasHeads() && look.kind === "decoder";
     showRow("source", ids.map(shown), isOwn ? [] : weights, isEncoder ? look.from : -1, isEncoder && ((s) => (look.from = s)));
     showRow("words", targets().map(shown), isOwn ? steps.map((_, t) => weights[t + 1] ?? 0) : [], chosen, (t) => (chosen = t));
     steps.forEach((step, t) => part("words").children[t].classList.toggle("forced", t < forced.length && step.id !== step.best));
@@ -237,7 +240,10 @@
     const who = isEncoder ? `From “${rows[row]}”` : `To write “${rows[row]}”`;
     const off = model.off.has(nameOf(look)) ? " It is switched off, and adds nothing." : "";
     if (!isOwn) keepInSight(part("source"), most[0] ?? 0);
-    part("looks").textContent = `${who}, head ${look.head + 1} of layer ${look.layer + 1} looks at ${looks || "all words a little"}.${off}`;
+    const head = hasHeads() ? `head ${look.head + 1} of layer ${look.layer + 1}` : "the model";
+    part("looks").textContent = hasAttention()
+      ? `${who}, ${head} looks at ${looks || "all words a little"}.${off}`
+      : `${who}, the model cannot look at your sentence: it has only the vector.`;
   }
 
   // A long caption is moved inside its row.
@@ -295,15 +301,15 @@
 
   function showHeads() {
     const { rows: words, columns, seen, row } = attention(look);
-    const name = nameOf(look), called = calledIn(name);
+    const head = nameOf(look), called = calledIn(head), isEncoder = hasHeads() && look.kind === "encoder";
     const caption =
-      `${called[0].toUpperCase()}${called.slice(1)}. ` +
-      (look.kind === "encoder" ? "Each row is a subword that looks" : "Each row is the step that writes this subword") +
+      (hasHeads() ? `${called[0].toUpperCase()}${called.slice(1)}. ` : "") +
+      (isEncoder ? "Each row is a subword that looks" : "Each row is the step that writes this subword") +
       ", each column a subword that it can look at; weights in hundredths." +
-      (model.off.has(name) ? " This head is switched off: it looks, and adds nothing." : "");
-    const rows = words.map((word, place) => [word, seen[place][look.head].weights]);
+      (model.off.has(head) ? " This head is switched off: it looks, and adds nothing." : "");
+    const rows = words.map((word, place) => [word, seen[place][headShown()].weights]);
     showWeights(part("heads"), caption, columns, rows, row);
-    part("off").checked = model.off.has(name);
+    part("off").checked = model.off.has(head);
   }
 
   function showSteps() {
@@ -326,22 +332,10 @@
       `The values times these weights, added up, are the head's context: ${d} numbers that begin with ${first}.`;
   }
 
-  function showBeside(name) {
-    const { model, subwords } = beside[name];
-    const source = [...subwords.encode(sentence), EOS];
-    const found = [...model.translate(source)];
-    part(name).textContent = subwords.decode(found.map((step) => step.id));
-    if (name === "one-attention" && language === "fr") tell("");
-    if (!found[0].seen) return; // without attention, nothing was looked at
-    const caption = "Each row is the step that writes this French subword, each column a subword of the sentence; weights in hundredths.";
-    const rows = found.map((step) => [subwords.word(step.id), step.seen]);
-    showWeights(part("alignment"), caption, source.map((id) => subwords.word(id)), rows);
-  }
-
   // What a reader can do
 
   function begin() {
-    const { heads, decoder_layers: layers } = model.config;
+    const { heads, decoder_layers: layers } = loaded["transformer-en-de"].model.config;
     const counted = (count) => Array.from({ length: count }, (_, i) => i + 1);
     const looking = (key, values) => (place) => {
       look[key] = values ? values[place] : place;
@@ -362,12 +356,9 @@
       translate();
     });
     part("temperature").addEventListener("input", showNext);
-    for (const radio of part("languages").querySelectorAll("input")) {
-      radio.checked = radio.value === language;
-      radio.addEventListener("change", () => {
-        language = radio.value;
-        read();
-      });
+    for (const radio of part("models").querySelectorAll("input")) {
+      radio.checked = radio.value === name;
+      radio.addEventListener("change", () => use(radio.value));
     }
     part("form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -383,36 +374,43 @@
     for (const example of part("examples").children) example.addEventListener("click", () => put(example.textContent));
     part("examples").hidden = false;
     window.addEventListener("resize", fit);
+    use(name);
+    window.addEventListener("load", () => use(name)); // by then, all models are there
+  }
+
+  // Translate with this model, or as soon as it is there.
+  function use(wanted) {
+    name = wanted;
+    if (!window.COURSE_MODELS[name] && document.readyState !== "complete") {
+      model = null;
+      return hide("The model is being read.");
+    }
+    try {
+      loaded[name] ??= load(name);
+    } catch (error) {
+      model = null;
+      return hide(`This browser could not read the model (${error.message}).`);
+    }
+    const isNew = model !== loaded[name].model;
+    ({ model, subwords } = loaded[name]);
+    if (!isNew) return;
+    part("with-attention").open = !hasHeads(); // the only table of an attention is the whole of it
     read();
   }
 
-  function loaded(name, Model) {
+  function load(name) {
     const { weights, config, subwords } = window.COURSE_MODELS[name];
-    return { model: new Model(Attention.load(weights), config), subwords: new Subwords(subwords) };
+    return { model: new Attention[CLASSES[name]](Attention.load(weights), config), subwords: new Subwords(subwords) };
   }
 
   function start() {
     try {
-      ({ model, subwords } = loaded("transformer-en-de", Attention.Transformer));
+      loaded["transformer-en-de"] = load("transformer-en-de");
     } catch (error) {
       say(`This browser could not read the model (${error.message}). The text of this page and the lessons need no model.`);
       return;
     }
     begin();
-    window.addEventListener("load", startBeside);
-    if (document.readyState === "complete") startBeside();
-  }
-
-  // Below the rest, and so read after it: their scripts are loaded beside the others.
-  function startBeside() {
-    for (const [name, model] of [["one-attention", "attention-en-fr"], ["one-vector", "seq2seq-en-fr"]]) {
-      try {
-        beside[name] = loaded(model, Attention.Recurrent);
-        showBeside(name);
-      } catch (error) {
-        part(name).textContent = `This browser could not read the model (${error.message}).`;
-      }
-    }
   }
 
   // This sentence appears before the browser is busy.

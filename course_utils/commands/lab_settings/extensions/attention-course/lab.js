@@ -1,6 +1,7 @@
 // Fits the course's notebooks into JupyterLab. In the dark theme, light and dark of a picture change places, unless its colours are
-// what it shows. Assistive technology hears what ipywidgets leaves unsaid: a slider's handle gets the name that stands beside it and the
-// number that is shown, and where a sentence with role="status" stands, its place stays when the sentence changes, so that it is read out.
+// what it shows. A long line of output breaks between words. Assistive technology hears what ipywidgets leaves unsaid: a slider's handle
+// gets the name that stands beside it and the number that is shown, and where a sentence with role="status" stands, its place stays when
+// the sentence changes, so that it is read out.
 // A link to a section of a page finds its heading by GitHub's name for it, "on-a-gpu", where JupyterLab looks for "On-a-GPU".
 //
 // `course lab` gives this to JupyterLab. It is written by hand as what JupyterLab loads, and needs no building: an object with
@@ -8,9 +9,9 @@
 "use strict";
 
 const IN_THE_DARK = `
-  body[data-jp-theme-light="false"] .jp-OutputArea-output img { filter: invert(.93) hue-rotate(180deg) }
-  body[data-jp-theme-light="false"] .jp-OutputArea-output img.jp-needs-light-background { filter: brightness(.85) }
+  body[data-jp-theme-light="false"] .jp-OutputArea-output img:not(.jp-needs-light-background) { filter: invert(.93) hue-rotate(180deg) }
 `;
+const WHOLE_WORDS = ".jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere }"; // JupyterLab breaks a line anywhere
 const SLIDER = ".widget-slider .noUi-handle, .widget-hslider .noUi-handle";
 const SENTENCE = ".widget-html-content > [role=status]";
 
@@ -54,7 +55,7 @@ const plugin = {
   id: "attention-course:lab",
   autoStart: true,
   activate: () => {
-    document.head.append(Object.assign(document.createElement("style"), { textContent: IN_THE_DARK }));
+    document.head.append(Object.assign(document.createElement("style"), { textContent: IN_THE_DARK + WHOLE_WORDS }));
     // An observer is called before anything of the change is painted or read out.
     const changed = () => {
       nameAll();

@@ -1,0 +1,61 @@
+"""What the page of lesson 02 only draws: one look of fixed attention, the shared weight, a softmax at several temperatures."""
+
+import torch
+
+from course_utils.figures import looks, plots
+from course_utils.figures.film import Film, number, words
+from course_utils.figures.roles import GREY, ROLES
+
+SCALE, LEFT, TALL = 50, 178, 38  # pixels: of an exponential of 1, of the left edge, of a bar
+
+
+def one_look(names, x, theta):
+    """Film: fixed attention looks at some words, x S×D, with the vector θ as its query."""
+    scores = x @ theta
+    parts = [" + ".join(f"{a:g}·{b:g}" for a, b in zip(row, theta.tolist(), strict=True)) for row in x.tolist()]
+    title = f"θ looks for “{names[int(scores.argmax())]}”"
+    return looks.one_look(title, names, theta, x, x, scores.softmax(-1), scores, parts, "word · θ", named=False)
+
+
+def shared_weight(names, scores):
+    """Film: the exponentials and weights of all words but the first, then of all words."""
+    film = Film(f"“{names[0]}” changes no other score, but every other weight", 314, 9)
+    for row, (first, start) in enumerate(((1, 0.0), (0, 3.0))):
+        shown, exponentials, top = names[first:], scores[first:].exp(), 20 + 156 * row
+        film.add(words(16, top + 24, " ".join(shown), 15, bold=True, anchor="start"), start)
+        film.add(words(16, top + 92, "weights, total 1", 13, "weight", anchor="start"), start + 1)
+        film.add(
+            words(16, top + 43, f"eᶻ, total {number(exponentials.sum(), 3)}", 13, anchor="start", fill=GREY), start
+        )
+        whole, total = SCALE * float(scores.exp().sum()), float(exponentials.sum())
+        x, place = LEFT + whole - SCALE * total, float(LEFT)
+        for name, exponential in zip(shown, exponentials.tolist(), strict=True):
+            wide, share = SCALE * exponential, exponential / total
+            film.add(_bar(x, top + 8, wide, "word", name, number(exponential, 3)), start)
+            film.add(_bar(place, top + 68, whole * share, "weight", name, number(share, 3)), start + 1)
+            x, place = x + wide, place + whole * share
+    film.description = " ".join(
+        f"“{' '.join(names[first:])}”: "
+        + ", ".join(
+            f"{name} has e to the score {number(e, 3)} and the weight {number(w, 3)}"
+            for name, e, w in zip(names[first:], scores[first:].exp(), scores[first:].softmax(-1), strict=True)
+        )
+        + "."
+        for first in (1, 0)
+    )
+    return film
+
+
+def _bar(x, y, wide, role, name, text):
+    look = ROLES[role]
+    shape = f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{TALL}" fill="{look.fill}" stroke="{look.colour}" stroke-width="1.5"/>'
+    if wide < 90:  # two lines
+        return shape + words(x + wide / 2, y + 16, name, 13, bold=True) + words(x + wide / 2, y + 32, text, 13)
+    return shape + words(x + wide / 2, y + 24, f"{name} {text}", 14, bold=role == "weight")
+
+
+def temperatures(names, scores, values=(0.4, 1.0, 4.0, 100.0)):
+    """Draw a softmax of the scores at several temperatures, a panel of bars each."""
+    for ax, temperature in zip(plots.axes(len(values), 2.1, 2.4), values, strict=True):
+        weights = torch.softmax(scores / temperature, -1)
+        plots.bars(dict(zip(names, weights, strict=True)), "", f"temperature {temperature:g}", ax, ylim=(0, 1.1))
