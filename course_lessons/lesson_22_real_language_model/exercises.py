@@ -351,7 +351,7 @@ check("22.catch_silent_mistake", catch_silent_mistake)
 #
 # One query attends to many keys, whose scores and values arrive **in blocks**. Each call to `next_block()` returns the next block, a tuple of scores (b) and values (b×D); after the last block, it returns `None`. A block is only lent to you: **the next call overwrites it with NaN**, because fast memory is reused.
 #
-# Return the context, D: the sum of the values, weighted by the softmax over all scores. Go through the blocks once and keep no copies of them: a running maximum of the scores, a sum of exponentials and a context that is not yet divided by this sum are enough (Milakov and Gimelshein, 2018; Dao et al., 2022). The check compares only results, so it does not notice copies. Scores near ±1,000 must not spoil the result. No block is empty.
+# Return the context, D: the sum of the values, weighted by the softmax over all scores. Keep no copies of blocks, though the check would not notice: keep a running maximum of the scores, a sum of exponentials and a context not yet divided by it (Milakov and Gimelshein, 2018; Dao et al., 2022). Scores near ±1,000 must not spoil the result. No block is empty.
 
 
 # %%
