@@ -210,7 +210,7 @@ def test_a_test_that_sides_with_the_majority_earns_nothing(sandbox, task, rank):
     of_a_right_one = next(verdict[key] for key in keys if task.candidate(key) is task.candidates[0])
     attack = AT_ONCE.format(name=task.answer_name, keys=keys, rank=rank, verdict=of_a_right_one)
     report = earns(sandbox, task, [*(cell for cell in cells_of("solutions", task) if "check(" not in cell), attack])
-    assert report.state == "failed", str(report)
+    assert report.state in ("failed", "error"), str(report)  # an error if asking all of them takes too long
 
 
 @needs_sandbox

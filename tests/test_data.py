@@ -522,3 +522,16 @@ def test_four_cases_share_neutral_words_and_defeat_any_sum():
         scores = [sum(numbers[word] for word in words) for words in cases.sentences]
         right = (torch.tensor(scores) > 0) == cases.labels.bool()
         assert right.reshape(-1, 4).sum(1).max() <= 3
+
+
+def test_folders_that_are_named_stay_the_same_in_processes_that_start_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COURSE_DATA_MIRROR", "mirror")
+    monkeypatch.setenv("COURSE_DATA", "cache")
+    download.make_folders_absolute()
+    monkeypatch.chdir("/")
+    assert (download.named_mirror(), download.cache_folder()) == (tmp_path / "mirror", tmp_path / "cache")
+    monkeypatch.setenv("COURSE_DATA_MIRROR", "https://example.org/data")
+    monkeypatch.delenv("COURSE_DATA")
+    download.make_folders_absolute()
+    assert download.named_mirror() == "https://example.org/data" and "COURSE_DATA" not in os.environ

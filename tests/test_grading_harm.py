@@ -706,7 +706,7 @@ def test_cells_of_a_new_process_take_from_the_notebooks_time(grader, grade, monk
 
 
 @needs_sandbox
-def test_a_slow_test_overruns_its_notebook_by_one_answer_at_most(grader, grade, monkeypatch):
+def test_a_slow_test_over_candidates_has_one_answers_time(grader, grade, monkeypatch):
     monkeypatch.setattr(grader.sandbox, "limits", budget.Limits(seconds=2, whole=6))
     monkeypatch.setattr(budget, "load_factor", lambda: 1.0)
     took, ask = [], grader.sandbox.ask
@@ -723,7 +723,7 @@ def test_a_slow_test_overruns_its_notebook_by_one_answer_at_most(grader, grade, 
     good = catalogue.solutions()["03.catch_wrong_attention"].replace("catch_wrong_attention", "good_test")
     given = "from course_utils.models.attention import attention as reference"
     grade("import torch\n" + given, good, slow)
-    assert 6 < sum(took) < 6 + 2 + notebook_run.GRACE  # it was 9.6
+    assert 2 < sum(took) < 4 + 2 * notebook_run.GRACE  # one candidate alone, then all within one answer's time
 
 
 @needs_sandbox

@@ -168,6 +168,12 @@ def cache_folder() -> Path:
     return Path(os.path.expanduser(folder)) if folder else pooch.os_cache("attention-course")
 
 
+def make_folders_absolute() -> None:
+    """Make COURSE_DATA_MIRROR and COURSE_DATA name the same folders for processes that start in another one."""
+    named = {"COURSE_DATA_MIRROR": named_mirror(), "COURSE_DATA": os.environ.get("COURSE_DATA") and cache_folder()}
+    os.environ.update({name: os.path.abspath(folder) for name, folder in named.items() if isinstance(folder, Path)})
+
+
 def _from_folder(folder: Path, path: str, sha256: str) -> Path:
     file = folder / path
     remedy = "mend COURSE_DATA_MIRROR, or unset it to download the file"

@@ -233,7 +233,7 @@ def looking_back(source, given, output, new=()) -> Diagram:
         draw.arrow(left, right, at=left.middle - 9)
         draw.arrow(right, left, at=left.middle + 9)
     draw.arrow(query, look, over=look.middle + 13)
-    draw.arrow(look, readout, over=look.middle - 13, name="context")
+    draw.arrow(look, readout, over=look.middle - 13, role="context")
     draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
     draw.chain(query, cell, readout, written, words=["", "*s*₂"])
     draw.arrow(word, cell)

@@ -95,6 +95,7 @@ class Arrow:
     words: str = ""
     shape: str = ""
     name: str = ""
+    role: str = ""  # of what flows, if its name does not say it
     new: bool = False
     dashed: bool = False  # a line without a tip, which relates two boxes
     stream: bool = False  # a thick line, along which vectors pass from layer to layer
@@ -193,8 +194,8 @@ def _arrow_svg(arrow):
         drawn.append(_text_svg(middle, y + 17, arrow.shape, "shape"))
     if arrow.new:
         drawn += _badge_svg(middle - 120, y - 8.5)
-    role = f" {ROLE_OF[arrow.name]}" if arrow.name in ROLE_OF else ""
-    return "\n".join([f'  <g class="arrow{role}{" new" * arrow.new}">', *drawn, "  </g>"])
+    role = arrow.role or ROLE_OF.get(arrow.name)
+    return "\n".join([f'  <g class="arrow{f" {role}" if role else ""}{" new" * arrow.new}">', *drawn, "  </g>"])
 
 
 def _tip_svg(before, end):

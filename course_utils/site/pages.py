@@ -98,16 +98,18 @@ def exercises(root: Path, name: str, solutions: bool) -> dict:
 
 
 def card_picture(root: Path, name: str) -> str:
-    """Return the picture that stands for a lesson, small, as HTML."""
-    quoted, found = ON_CARDS.get(number_of(name), ""), []
-    for cell in _read_notebook(root / file_of("notebooks", name))["cells"]:
-        pictures = [output for output in cell.get("outputs", ()) if "image/png" in output.get("data", ())]
-        found += pictures[:1] if quoted in "".join(cell["source"]) else []
-    drawn = Image.open(io.BytesIO(base64.b64decode("".join(found[0]["data"]["image/png"]))))
+    """Return the picture that stands for a lesson, small, as HTML; "" if it has none."""
+    cells, quoted = _read_notebook(root / file_of("notebooks", name))["cells"], ON_CARDS.get(number_of(name), "")
+    outputs = [("".join(cell["source"]), output) for cell in cells for output in cell.get("outputs", ())]
+    pictures = [(code, output) for code, output in outputs if "image/png" in output.get("data", ())]
+    if not pictures:
+        return ""
+    found = next((output for code, output in pictures if quoted in code), pictures[0][1])
+    drawn = Image.open(io.BytesIO(base64.b64decode("".join(found["data"]["image/png"]))))
     drawn.thumbnail((THUMBNAIL, THUMBNAIL))
     small = io.BytesIO()
     drawn.save(small, "webp", quality=80)
-    keeps = f' class="{STAYS_LIGHT}"' if "needs_background" in found[0]["metadata"] else ""
+    keeps = f' class="{STAYS_LIGHT}"' if "needs_background" in found["metadata"] else ""
     source = base64.b64encode(small.getvalue()).decode()
     return f'<img alt=""{keeps} width="{drawn.width}" height="{drawn.height}" src="data:image/webp;base64,{source}">'
 

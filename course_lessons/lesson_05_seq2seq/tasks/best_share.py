@@ -79,9 +79,15 @@ def _(draw):
         yield Case(f"{list(ENCODERS)[key]}, words in two orders", (Candidate(key), swapped, meaning))
     for name, pair in ALIKE.items():
         three = [(*pair, "ein Ball")[i] for i in draw.distinct(3, 0, 3)]
-        yield Case(f"the same vector for every sentence, translations {name}", (Candidate(5), swapped[:3], three))
+        yield Case(
+            f"the same vector for every sentence, translations {name}", (Candidate(5), swapped[:3], three), edge=True
+        )
     nothing = ["", "ein Ball", ""] if draw.whole(0, 2) else ["ein Ball", "", ""]
-    yield Case("the same vector for every sentence, translations without words", (Candidate(5), swapped[:3], nothing))
+    yield Case(
+        "the same vector for every sentence, translations without words",
+        (Candidate(5), swapped[:3], nothing),
+        edge=True,
+    )
     often = [torch.tensor(ids) for ids in ([a, b], [a, b], [a, b], [c, b], [c])]
     means = ["ein Hund", "ein Hund", "ein Hund", "ein Kind", "ein Kind"]
     yield Case("the vector of the last word, a sentence that occurs three times", (Candidate(1), often, means))

@@ -210,6 +210,8 @@ class NotebookRun:
             found |= dict(zip(asked.numbers, outcomes, strict=False))
             is_right &= all(map(_says, outcomes, asked.verdicts))
             ended, died = next((each for each in outcomes if each.status not in GO_ON), None), answer.died
+            if ended and ended.status == "timeout":
+                ended = replace(ended, seconds=self._limits.seconds)  # those of all candidates together
             if ended:
                 break
         outcomes = list(takewhile(lambda each: each and each.status in GO_ON, map(found.get, count())))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 
 from course_utils.base.files import scratch
+from course_utils.data.download import make_folders_absolute
 from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging.budget import Limits, load_factor
 from course_utils.grading.judging.notebook_grader import Grader
@@ -51,6 +52,7 @@ def cores() -> int:
 
 def grade_all(found: Iterable[tuple[Found, str]], plan: Plan, workers: int) -> Iterator[Result]:
     """Grade each (file, key) with this many processes; yield results as they are ready. Raises SandboxError if no sandbox can be built."""
+    make_folders_absolute()  # for workers, which start in the scratch folder
     with scratch("course-grade") as folder:
         yield from _results(found, plan, workers, str(folder))
 
