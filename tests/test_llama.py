@@ -207,14 +207,13 @@ def test_a_file_that_leaves_out_optional_facts_is_read(sizes, half, tmp_path):
     "facts, sentence",
     [
         ({"llama.block_count": None}, "the file does not say llama.block_count"),
-        ({"llama.block_count": 10**8}, "the file says llama.block_count = 100000000, but it has only"),
+        ({"llama.block_count": 10**8}, "it says that it has 100,000,000 layers, and it has 2"),
         ({"llama.rope.dimension_count": 2}, "it must be a head's width, 4"),
         ({"llama.rope.scaling.type": "linear"}, "only 'none' can be read"),
         ({"tokenizer.ggml.model": "llama"}, "tokenizer.ggml.model = 'llama', and only 'gpt2' can be read"),
         ({"general.architecture": "qwen2"}, "general.architecture = 'qwen2', and only 'llama' can be read"),
         ({"llama.feed_forward_length": 9}, "must have the shape"),
-        ({"llama.block_count": 3}, "the file lacks the weights layers.2"),
-        ({"llama.block_count": 1}, "the file has weights layers.1"),
+        ({"llama.block_count": 1}, "it says that it has 1 layers, and it has 2"),
     ],
 )
 def test_a_file_of_another_model_is_refused_with_a_sentence(facts, sentence, tmp_path):
@@ -222,9 +221,17 @@ def test_a_file_of_another_model_is_refused_with_a_sentence(facts, sentence, tmp
         llama.load_smollm2(write_gguf(tmp_path / "one.gguf", facts, model_of()))
 
 
+def test_a_file_with_other_weights_is_refused_with_a_sentence(tmp_path):
+    for change, sentence in ((torch.nn.Linear(2, 2), "the file has weights"), (None, "the file lacks the weights")):
+        model = model_of()
+        model.norm = change
+        with pytest.raises(CourseError, match=sentence):
+            llama.load_smollm2(write_gguf(tmp_path / "one.gguf", {}, model))
+
+
 def test_a_file_that_is_not_gguf_is_refused_with_a_sentence(tmp_path):
     (tmp_path / "one.gguf").write_bytes(bytes(64))
-    with pytest.raises(CourseError, match="is not a whole GGUF file"):
+    with pytest.raises(CourseError, match="cannot be read as a Llama model in GGUF format"):
         llama.load_smollm2(tmp_path / "one.gguf")
 
 
