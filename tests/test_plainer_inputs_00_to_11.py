@@ -219,12 +219,6 @@ def notices_order(same):
     return answer
 
 
-def worth_from_0(score, heads):
-    on = torch.ones(heads, dtype=torch.bool)
-    without = [on.clone().index_fill(0, torch.tensor(head), False) for head in range(heads)]
-    return torch.tensor([max(0.0, score(on)) - max(0.0, score(mask)) for mask in without])
-
-
 def clocks(times, width, shortest, longest):
     hands = torch.arange(width // 2)
     angles = 2 * torch.pi * times[:, None] / (shortest * (longest / shortest) ** (hands / (width // 2 - 1)))
@@ -317,7 +311,6 @@ PLAINER = [  # task, answer, words of the message
     ("08.catch_biased_gradient", with_altered(biased._test, compare=same(lambda x: x[-1])), "it is 0 at the first logit"),
     ("09.sees_order", notices_order(same(lambda x: x, atol=5e-3)), "very weakly"),
     ("09.sees_order", notices_order(same(lambda x: x[:, -1])), "the first feature of the row before"),
-    ("10.head_worth", worth_from_0, "the scores are below 0"),
     ("10.catch_wrong_heads", with_altered(wrong_heads._test, compare=same(lambda x: x, rtol=0.01)), "too large by half a percent"),
     ("10.catch_wrong_heads", with_altered(wrong_heads._test, compare=same(lambda x: x[:, 0])), "the last word are too large"),
     ("10.catch_wrong_heads", with_altered(wrong_heads._test, compare=same(lambda x: x[..., 0])), "the last entry of each word"),

@@ -105,10 +105,7 @@ def a_proof_is_one_and_nothing_else_is(case, value):
         positive, negative = map(_quoted, proof)
         return f"Here is a proof, because both sides contain the same words: {positive} on the positive side, {negative} on the negative side."
     if not proof and value is True:
-        return (
-            _confused(case.args[0])
-            or "Here no two positive sentences together contain the same words as two negative sentences, each word equally often."
-        )
+        return f"Here no two positive sentences together contain the same words as two negative sentences, each word equally often. {_confused(case.args[0])}".strip()
     return None
 
 
@@ -118,7 +115,7 @@ def _confused(sentences):
     for first, second in combinations(words, 2):
         if _letters(first) == _letters(second) or len(first) > 2 and second.startswith(first):
             return f"“{first}” and “{second}” are different words: compare words as they are."
-    return next((f"“{word}” counts as a word, too: leave none out." for word in words if not _letters(word)), None)
+    return next((f"“{word}” counts as a word, too: leave none out." for word in words if not _letters(word)), "")
 
 
 def _letters(word):

@@ -13,7 +13,6 @@ SCORES = {
     lambda on: 40 * (1 - 0.5 ** sum(1 + h % 3 for h in range(len(on)) if on[h])): "the more heads, the less a further one adds",
     lambda on: 35.5 if all(on) else 3.25: "one missing head costs nearly everything",
     lambda on: 17.0: "no head matters",
-    lambda on: -350.25 + sum(20.5 + 11 * h for h in range(len(on)) if on[h]): "the scores are below 0, as those of a loss with a minus sign are",
 }  # fmt: skip
 
 
