@@ -24,6 +24,7 @@ TABLE_AT_MOST = 8  # rows and columns of a matrix shown
 MATRICES_AT_MOST = 3
 LIST_AT_MOST = 8
 NAN_AT_MOST = 3  # places named in text
+LINED_UP_AT_MOST = 1000  # numbers of a tensor whose columns line up with those beside it
 TEXT_AT_MOST = 64  # numbers of a tensor written out as text
 SMALL = 32  # numbers and words of an input that is not folded
 LEFT_IN_TEXT = 16  # the same, if the input is larger than SMALL
@@ -184,8 +185,9 @@ def side_by_side(expected: object, *received: object) -> str:
     """Return the HTML of two values side by side, with differences marked in the second; of the first alone if there is no second."""
     digits = _digits(expected, *received) if received else DIGITS
     telling = _nan_or_wrong(*received, against=expected) if received else None
-    values = [_value_html("received", value, expected, digits, telling) for value in received]
-    return _row("".join([_value_html("expected", expected, None, digits, telling), *values]))
+    wide = _cell_width(expected, *received, digits=digits) if received else 0
+    values = [_value_html("received", value, expected, digits, telling, wide) for value in received]
+    return _row("".join([_value_html("expected", expected, None, digits, telling, wide), *values]))
 
 
 def in_text(expected: object, *received: object) -> list[tuple[str, str]]:
@@ -225,8 +227,16 @@ def _row(cells):
     return f"<div style='display:flex;flex-wrap:wrap;gap:1.5em;margin:.4em 0'>{cells}</div>"
 
 
-def _value_html(name, value, against=None, digits=None, telling=None):
-    """Return a value under its name: tensors as tables, matrix by matrix, the rest as text.
+def _cell_width(expected, received, digits):
+    """Return how many characters wide the cells of two tensors of one shape are, so that their columns line up; else 0."""
+    if not _same_shape(received, expected) or expected.numel() > LINED_UP_AT_MOST:
+        return 0
+    numbers = [*expected.flatten(), *received.flatten()]
+    return max((len(number(x, digits)) for x in numbers), default=0) + len("≠ ")
+
+
+def _value_html(name, value, against=None, digits=None, telling=None, wide=0):
+    """Return a value under its name: tensors as tables, matrix by matrix, the rest as text. A table's cells are at least `wide` characters wide.
 
     Above three axes, each matrix has its place in the others above it. Of a large tensor, the matrices, rows and columns where `telling` is True most often are shown; without it, those with NaN.
     """
@@ -239,7 +249,7 @@ def _value_html(name, value, against=None, digits=None, telling=None):
             chosen = [place for place in chosen if telling[place].any()] or chosen
         places, named = _places(value), value.dim() > 3
         tables = "".join(
-            named * f"<div>{places[n]}</div>" + _table(matrices[n], others[n], digits or DIGITS, telling[n])
+            named * f"<div>{places[n]}</div>" + _table(matrices[n], others[n], digits or DIGITS, telling[n], wide)
             for n in chosen
         )
         cut = f", shown: {', '.join(places[n] for n in chosen)}" if len(chosen) < len(matrices) else ""
@@ -281,7 +291,7 @@ def _digits(expected, received):
     return digits_apart(expected, received) if _same_shape(received, expected) else DIGITS
 
 
-def _table(matrix, against, digits, telling):
+def _table(matrix, against, digits, telling, wide):
     """Return a matrix as a table; a number that differs from `against` is shaded by how far off it is, and marked ≠.
 
     If not all rows are shown, each has its index in front; likewise above columns.
@@ -292,8 +302,10 @@ def _table(matrix, against, digits, telling):
     right = None if against is None else close(against, matrix)
     worst = 0 if off is None else off[off.isfinite()].max().item() if off.isfinite().any() else 1
 
+    width = f";min-width:{wide}ch;font-variant-numeric:tabular-nums" if wide else ""
+
     def cell(i, j):
-        text, style = number(matrix[i, j], digits), "padding:.1em .5em;text-align:right"
+        text, style = number(matrix[i, j], digits), f"padding:.1em .5em;text-align:right{width}"
         if right is not None and not right[i, j]:
             strength = (off[i, j].item() / worst if worst else 1) if off[i, j].isfinite() else 1
             text, style = f"≠ {text}", f"{style};background:rgba(217,83,79,{0.15 + 0.45 * strength:.2f})"
