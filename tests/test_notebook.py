@@ -433,6 +433,12 @@ def test_html_uses_the_themes_colour_and_words_for_the_verdict():
     assert "expected" in tables and "received" in tables and "≠" in tables
 
 
+def test_the_columns_of_expected_and_received_line_up():
+    html = side_by_side(torch.tensor([[0.3775, 0.6225]]), torch.tensor([[1.0, 1.0]]))
+    assert re.findall(r"min-width:(\d+)ch", html) == ["8"] * 4  # 0.3775, with room for the mark
+    assert "min-width" not in side_by_side(torch.tensor([[0.5]]), torch.tensor([[0.5, 0.5]]))
+
+
 def test_a_report_says_what_helps_then_what_came_then_the_input():
     report = judge_answer(catalogue.load("04.dot"), lambda s, h: s @ h.mT + 1)
     for shown in (report._repr_html_().lower(), str(report).lower()):
