@@ -97,7 +97,10 @@ print("by PyTorch    ", higher.softmax(-1))
 
 # %% tags=["reveals"]
 print("The weights at four temperatures:")
-figures.temperatures(words, z)
+weights_at = {}
+for temperature in (0.4, 1.0, 4.0, 100.0):
+    weights_at[temperature] = (z / temperature).softmax(-1)
+figures.temperatures(words, weights_at)
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]

@@ -19,7 +19,7 @@ from course_utils.models.sentiment import build_vocabulary, correct, encode, tra
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# ## Ask, find, receive
+# ## Score, normalise, sum
 #
 # Lesson 02 had everything that asking needs, without names. The vector that asks, there θ, is called the **query** $q$. The vector that it is compared with is the **key** $k$, and the result of the comparison is the **score** of this key for this query:
 #
