@@ -1,7 +1,7 @@
 # %% [markdown]
 # > the film was not great
 #
-# Which word does "not" turn around? You found "great" without effort, because you asked: not what? In lesson 02, no word could ask. The vector θ asked every sentence the same question, so "not" could not look for the word it negates.
+# Which word does "not" negate? You found "great" without effort, by asking: not *what*? In lesson 02, no word could ask. The vector θ asked every sentence the same question, so "not" could not look for the word it negates.
 #
 # Now the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
 
@@ -21,7 +21,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Score, normalise, sum
 #
-# Lesson 02 had everything that asking needs, without names. The vector that asks, there θ, is called the **query** $q$. The vector that it is compared with is the **key** $k$, and the result of the comparison is the **score** of this key for this query:
+# Lesson 02's attention already asked. Now we name its parts. The vector that asks, there θ, is called the **query** $q$. The vector that it is compared with is the **key** $k$, and the result of the comparison is the **score** of this key for this query:
 #
 # $$z = q^\top k$$
 #
@@ -57,7 +57,7 @@ print("context", context)
 figures.one_query(words, q, K, V)
 
 # %% [markdown]
-# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. In our pictures, a query has a point, and a key has a notch that the point fits into. The context looks like the values that it is made of.
+# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. In our pictures, a query has a point, and a key has a notch that the point fits into. The context has the rounded shape of the values that it is made of.
 #
 # With several queries, each gets its own scores, weights and context. If T queries are the rows of a matrix $Q$, the three steps are a matrix product, a softmax along each row and a second product. They form one function, which we call with θ₁ and θ₂:
 #
@@ -77,7 +77,7 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context we computed. PyTorch has this function; `scale=1.0` turns off a division by $\sqrt{D}$, which is part of the paper's formula (Vaswani et al., 2017) and which lesson 04 explains.
+# The first row is the context we computed. PyTorch has this function; `scale=1.0` turns off a division by $\sqrt{D}$, which is part of the original formula (Vaswani et al., 2017) and which lesson 04 explains.
 #
 # ## A soft dictionary
 #
@@ -97,11 +97,11 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It ends at 20, the dictionary's answer. In between, it changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
+# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It approaches 20, the dictionary's answer. On the way, it changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
 #
 # ## Who asks?
 #
-# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, they are the words of another sentence, such as a translation; in **self-attention**, they are the words of the sentence itself. That is what we wanted: now "not" can ask.
+# Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, they are the words of another sentence, such as a translation; in **self-attention**, they are the words of the sentence itself.
 #
 # We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share a feature. In self-attention, which words will look at more than one word?
 
@@ -127,7 +127,7 @@ plots.side_by_side(plots.weights, asked)
 # %% [markdown]
 # In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all its weight. That is disappointing: "not" may ask, but it does not find "great". In fixed attention, θ₁ finds "not", while θ₂ asks for two features and splits its weight between "film" and "great".
 #
-# Couldn't we choose better vectors? Only up to a point. A word's score with itself is $x \cdot x$, and its score with a different word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors, and if "not" finds "great", then "great" cannot find "not". A single vector has three jobs: it asks, it is found and it is handed over.
+# Couldn't we choose better vectors? Only up to a point. A word's score with itself is $x \cdot x$, and its score with a different word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore look most only at itself, at words with the same vector, or at words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector has three jobs: it asks, it is found and it is handed over.
 #
 # ## Three vectors for each word
 #
@@ -139,7 +139,7 @@ plots.side_by_side(plots.weights, asked)
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
 #
-# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word. The matrices give them these jobs:
+# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word. The matrices give the words these jobs:
 #
 # | word | looks for | is found as | hands over |
 # | --- | --- | --- | --- |
@@ -147,7 +147,7 @@ plots.side_by_side(plots.weights, asked)
 # | "not" | opinions | nothing | 0 |
 # | any other | neutral words | a neutral word | 0 |
 #
-# An opinion is therefore found once, by itself, in a review without "not" but twice with it.
+# The opinion of a review is therefore found once, by itself, without "not" and twice with one "not".
 
 # %%
 features = {
@@ -189,7 +189,7 @@ def by_hand(sentence):
     x = torch.stack(rows)  # S D
     contexts, _ = attention(x @ W_q, x @ W_k, x @ W_v)  # S D
     total = (x + contexts).sum(0)  # D: with the residual connection
-    return total[0]  # the polarity
+    return total[0]  # the polarity: w is (1, 0, 0, 0), and b is 0
 
 
 cases = [
@@ -210,13 +210,13 @@ for case in cases:
 #
 # <details><summary>Answer</summary>
 #
-# It returns 0, so the model cannot decide. Here "not" finds two opinions that match equally well, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
+# It returns 0, so the model cannot decide. Every opinion and "not" look equally at "great" and "awful", whose values cancel, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
 #
 # </details>
 #
-# ## Padding may not answer
+# ## Padding must stay silent
 #
-# Will training find such matrices? Its batches contain padding, which no query should find. A **mask** is True where a query may look. The obvious way to hide a key is to set its weight to 0, after the softmax. Do the remaining weights still sum to 1?
+# Will training find such matrices? Training batches contain padding, which no query should find. A **mask** is True where a query may look; a **padding mask** is True at words. The obvious way to hide a key is to set its weight to 0, after the softmax. Do the remaining weights still sum to 1?
 
 
 # %% tags=["nbval-check-output"]
@@ -239,7 +239,7 @@ def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
 #
 # ## Does training find such matrices?
 #
-# In the class for this model, each matrix is an `nn.Linear` without a bias. Which arrow of the diagram goes past the attention, and which line of `forward` is it?
+# In the class for this model, each matrix is an `nn.Linear` without a bias. The arrow that goes past the attention is the `+` in `forward`.
 
 
 # %%
@@ -307,7 +307,7 @@ reveal("03.projections", three_vectors.count(1.0))
 # %% [markdown]
 # With the three matrices, every run gets every review right.
 #
-# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right? Guessing succeeds half the time.
+# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right?
 
 
 # %%
@@ -331,7 +331,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # For each of the five seeds, this model does no better than chance.
 #
-# With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
+# One vector is enough if we choose it by hand, but our training did not find such vectors in five runs.
 #
 # <details><summary>More: the vectors</summary>
 #
@@ -387,9 +387,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has not found our matrices, with which no word found "not".
+# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has found a different solution from ours, in which no word looked at "not".
 #
-# Why does this solution work? The output sums the words' own vectors and contexts. A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
+# Why does it work? The output sums the words' own vectors and contexts. A context is a weighted sum of values, so each look at a word with the value $v$ adds its weight times $w^\top v$ to the output. Will "awful" add a negative number?
 
 # %%
 w = model.output.weight[0]  # D
@@ -405,7 +405,7 @@ with torch.no_grad():
     for word in ("great", "awful", "not", "the", "was"):
         x = model.embedding.weight[vocabulary[word]]  # D
         v = model.value(x)  # D
-        print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
+        print(f"{word:6} adds {(w @ v).item():+.1f} when it is found")
 
 # %% [markdown]
 # The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four.
@@ -420,7 +420,7 @@ with torch.no_grad():
 #
 # A model that writes a sentence must not look at words that come later. A **causal mask** is True where the key is at the query's position or before it; lesson 09 needs it.
 #
-# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. For how many of the 25 query-key pairs are both the **padding mask** and the causal mask True? Will any context change if we change the keys and values of the padding?
+# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. For how many of the 25 query-key pairs are both masks True? Will any context change if we change the keys and values of the padding?
 
 # %% tags=["nbval-check-output"]
 is_word = torch.tensor([True, True, True, False, False])  # S
