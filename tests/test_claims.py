@@ -473,7 +473,7 @@ def _(numbers):
     )
 
 
-@claim("05", "With GRUs, the first two translations are now correct, snow included. The third says *a woman is walking")
+@claim("05", "With GRUs, the first two translations are now correct, guitar included. The third says *a woman is walking")
 def _(numbers):
     found = [
         [row[name] for name in ("guitar", "snow", "bench")] for row in read_rows("all_captions", where={"cell": "GRU"})
@@ -1424,7 +1424,7 @@ def copying(numbers):
     return numbers("\nhead  "), weight, capital, moved, bits, off
 
 
-@claim("21", "Each of the five GPTs has a copying head: without it, the letter costs at least a bit more.")
+@claim("21", "Each of the five GPTs has a copying head: without it, the letter costs more than one bit more.")
 def _(numbers):
     _, weight, _, _, bits, off = copying(numbers)
     return min(weight) > 0.6 and all(more > few + 1 for few, more in zip(bits, off, strict=True))
@@ -1443,7 +1443,7 @@ def _(numbers):
     return sum(head < 1 for head in heads) == 3
 
 
-@claim("21", "When everything moves, all five heads look less at the letter, and it costs more:")
+@claim("21", "When everything moves, all five heads look less at the letter, and it costs more.")
 def _(numbers):
     _, weight, _, _, bits, _ = copying(numbers)
     moved, more = (by_seed("copying_heads", name, change='without "there"').tolist() for name in ("weight", "bits"))

@@ -9,13 +9,31 @@ import torch
 from repository import ROOT
 from script_loader import program
 
+from course_lessons.lesson_02_weighted_sums import figures as of_lesson_02
+from course_lessons.lesson_03_queries_keys_values import figures as of_lesson_03
 from course_lessons.lesson_06_seq2seq_attention import figures as of_lesson_06
 from course_utils.figures.film import Film, bracketed, number, words
 from course_utils.figures.roles import ROLES, outline
 
 S, H = torch.tensor([-1.0, 1.0]), torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 Z = torch.tanh(S + H).sum(1)
+WORDS, X = ["not", "really", "great"], torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])
+FEATURES = {"great": [3.0, 1, 0, 0], "awful": [-3.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "neutral": [0.0, 0, 0, 1]}
+MATRICES = ([[0.0, 0], [10, 0], [10, 0], [0, 10]], [[0.0, 0], [1, 0], [0, 0], [0, 1]], [[-2 / 3, 0]] + [[0.0, 0]] * 3)
+BY_HAND = ({word: torch.tensor(row) for word, row in FEATURES.items()}, *(torch.tensor(rows) for rows in MATRICES))
+
+
+def three_jobs(sentence):
+    features, W_q, W_k, W_v = BY_HAND
+    return of_lesson_03.three_jobs(sentence, features, W_q, W_k, torch.cat([W_v, torch.zeros(4, 2)], 1))
+
+
 FILMS = {
+    "fixed attention": of_lesson_02.one_look(WORDS, X, X.new_tensor([0, 1])),
+    "shared weight": of_lesson_02.shared_weight(WORDS, X[:, 1]),
+    "one query": of_lesson_03.one_query(WORDS, X.new_tensor([0, 1]), X, X),
+    "three jobs": three_jobs("the film was not great"),
+    "three jobs without a not": three_jobs("the film was awful"),
     "three looks": of_lesson_06.three_looks(),
     "one look": of_lesson_06.one_look(["our", "small", "boy"], S, H, Z, Z.softmax(0)),
 }
@@ -87,6 +105,16 @@ def test_one_look_shows_the_numbers_that_the_lesson_prints():
     for name in ("scores", "weights"):
         for value in re.search(rf"{name}: *tensor\(\[(.*)\]\)", printed)[1].split(", "):
             assert value in "".join(outputs[1]["data"]["text/plain"])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "finding", "total"),
+    [("the film was not awful", "“awful” is found twice: by “not” and by “awful”", "= +1: a good review"),
+     ("the film was awful", "“awful” is found once: by “awful”", "= −1: a bad review")],
+)  # fmt: skip
+def test_three_jobs_says_who_finds_the_opinion_and_what_it_adds_up_to(sentence, finding, total):
+    film = three_jobs(sentence)
+    assert film.title == finding and total in texts(film.frame())
 
 
 @pytest.mark.thorough

@@ -1,7 +1,5 @@
 """What the page of lesson 02 only draws: one look of fixed attention, the shared weight, a softmax at several temperatures."""
 
-import torch
-
 from course_utils.figures import looks, plots
 from course_utils.figures.film import Film, number, words
 from course_utils.figures.roles import GREY, ROLES
@@ -49,13 +47,14 @@ def shared_weight(names, scores):
 def _bar(x, y, wide, role, name, text):
     look = ROLES[role]
     shape = f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{TALL}" fill="{look.fill}" stroke="{look.colour}" stroke-width="1.5"/>'
-    if wide < 90:  # two lines
-        return shape + words(x + wide / 2, y + 16, name, 13, bold=True) + words(x + wide / 2, y + 32, text, 13)
-    return shape + words(x + wide / 2, y + 24, f"{name} {text}", 14, bold=role == "weight")
+    return shape + words(x + wide / 2, y + 16, name, 13, bold=True) + words(x + wide / 2, y + 32, text, 13)
 
 
-def temperatures(names, scores, values=(0.4, 1.0, 4.0, 100.0)):
-    """Draw a softmax of the scores at several temperatures, a panel of bars each."""
-    for ax, temperature in zip(plots.axes(len(values), 2.1, 2.4), values, strict=True):
-        weights = torch.softmax(scores / temperature, -1)
-        plots.bars(dict(zip(names, weights, strict=True)), "", f"temperature {temperature:g}", ax, ylim=(0, 1.1))
+def temperatures(names, weights_at):
+    """Draw the weights of some words at several temperatures, each temperature a panel of bars."""
+    across = plots.axes(len(weights_at), 2.1, 2.4)
+    for ax, (temperature, weights) in zip(across, weights_at.items(), strict=True):
+        ax.bar(names, weights.tolist(), color=ROLES["weight"].colour)
+        for place, weight in enumerate(weights.tolist()):
+            ax.text(place, weight + 0.02, number(weight, 3), ha="center")
+        ax.set(title=f"temperature {temperature:g}", ylim=(0, 1.15), ylabel="weight" if ax is across[0] else "")

@@ -3,9 +3,9 @@
 # >
 # > the film was not great
 #
-# One short word turns a recommendation into a warning, but in lesson 01's sum, "great" counts the same in both reviews. Of four cases, a good and a bad review, each with and without "not", no sum gets more than three right.
+# One short word turns a recommendation into a warning, but in lesson 01's sum, "great" counts the same in both reviews. Of four cases, a good and a bad review, each with and without "not", a linear score on the sum gets at most three right.
 #
-# What if "not" could change how much "great" counts? Then the weight of a word would have to depend on the other words. Where does such a weight come from, and is it enough to handle "not"?
+# What if "not" could change how much "great" counts? Then the weight of a word would have to depend on the other words. Where does such a weight come from? Is it enough to handle "not"?
 
 # %%
 import random
@@ -60,7 +60,7 @@ print("by product", weights @ x)
 # %% [markdown]
 # The context is $0.5 \cdot (0, 2) + 0.25 \cdot (1, 1) + 0.25 \cdot (3, 0) = (1, 1.25)$, which the product `weights @ x` gives in one step.
 #
-# Isn't this lesson 01's sum with longer vectors? It is, if each word has the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, and a plain sum does the same if the vector of "great" is $(6, 0)$. We gain something only if the weights depend on the other words.
+# Isn't this lesson 01's sum with rescaled vectors? It is, if each word has the same weight in every sentence. If "great" always has weight 2, it always adds $2 \cdot (3, 0) = (6, 0)$, and a plain sum does the same if the vector of "great" is $(6, 0)$. We gain something only if the weights depend on the other words.
 #
 # ## Weights that are positive and sum to one
 #
@@ -97,7 +97,10 @@ print("by PyTorch    ", higher.softmax(-1))
 
 # %% tags=["reveals"]
 print("The weights at four temperatures:")
-figures.temperatures(words, z)
+weights_at = {}
+for temperature in (0.4, 1.0, 4.0, 100.0):
+    weights_at[temperature] = (z / temperature).softmax(-1)
+figures.temperatures(words, weights_at)
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
@@ -105,22 +108,22 @@ reveal("02.cold", (z / 0.4).softmax(-1)[2])
 #
 # ## Where do scores come from?
 #
-# Instead of choosing the scores by hand, we now compute them from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score is the dot product of its vector with θ:
+# Instead of choosing the scores by hand, we now compute them from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score $z_s = g(x_s)$ is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# Why a dot product? Think of θ as a list of wishes, one for each entry of a word: a positive number asks for it, a negative one for its opposite, and 0 does not care. Each wish that the word grants raises its score. We say that θ *looks for* this direction and that attention **attends** to the words with large weights.
+# Why a dot product? Think of θ as a list of wishes, one for each entry of a word's vector. A positive number asks for the entry, a negative number for its opposite, and 0 for nothing. The more of its wishes a word grants, the higher its score. We say that θ *looks for* such words and that attention **attends** to the words with large weights.
 #
-# The vector θ₁ = (0, 1) looks for negation. Which word of "not really great" will have the highest score, and how is it computed?
+# The vector θ₁ = (0, 1) looks for negation. Which word of "not really great" will have the highest score, and how is that score computed?
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
 figures.one_look(words, x, theta_1)
 
 # %% [markdown]
-# The word "not" scores 2 and gets two thirds of the weight. Even "great", which scores 0, gets some, because $e^0$ is 1: a softmax never ignores a word completely.
+# The word "not" scores 2 and gets two thirds of the weight. Even "great" gets some, because its score of 0 becomes $e^0 = 1$.
 #
-# The next cell does the same in code and also tries θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
+# The next cell does the same in code. It goes on to θ₂ = (1, 0), which looks for praise. What changes if θ₂ is five times as long?
 
 
 # %% tags=["nbval-check-output"]
@@ -157,7 +160,7 @@ print("scores ", two_words @ theta_1)
 print("weights", weights)
 
 # %% [markdown]
-# The exponentials of "really" and "great" are 2.718 and 1, which add up to 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now we put "not" in front, which has a score of 2 and an exponential of $e^2 = 7.389$. By what number does this divide the weight of "great"?
+# The exponentials of "really" and "great" are 2.718 and 1, which add up to 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now we put "not", with a score of 2 and an exponential of $e^2 = 7.389$, in front. By what number does this divide the weight of "great"?
 
 
 # %% tags=["nbval-check-output", "reveals"]
@@ -169,7 +172,7 @@ reveal("02.great_after_not", weights[1] / weights_with_not[2])
 figures.shared_weight(words, three_words @ theta_1)
 
 # %% [markdown]
-# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. While a word's **score** is computed from that word and θ alone, its **weight** also depends on the other words, because the softmax divides by a total to which all words contribute. So a weight can depend on the other words.
+# The weight of "great" falls from 0.269 to 0.090, though its score is still 0. While a word's **score** is computed from that word and θ alone, its **weight** also depends on the other words, because the softmax divides by a total to which all words contribute. A weight can depend on the other words, then.
 #
 # The dependence is weak, though, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
 #
@@ -211,7 +214,7 @@ for case in cases:
 # %% [markdown]
 # The model gets three right and misses only "the film was not great", whose output should be below 0. Because "not" lowers the opinion's weight from 0.25 to 0.09, both outputs with "not" are closer to the positive $b$.
 #
-# That is no better than a sum, but we made up these numbers in a minute. Will training find better ones?
+# That is no better than the best sum, but we made up these numbers in a minute. Will training find better ones?
 #
 # ## Training searches for better numbers
 #
@@ -258,7 +261,7 @@ same = drawn == list(zip(learn.sentences, learn.labels.tolist(), strict=True))
 print("`generate_reviews` draws the same:", same)
 
 # %% [markdown]
-# The test reviews form groups of four, one for each case, that differ only in the opinion and in "not":
+# The test reviews form groups of four, a review for each case. They differ only in the opinion and in whether they contain "not":
 
 # %%
 test = four_cases(250, seed=1)
@@ -269,7 +272,7 @@ for row in range(4):
     print(test.labels[row].item(), " ".join(test.sentences[row]))
 
 # %% [markdown]
-# A label of 1 means good. The next cell defines the model for N vectors θ. With one, its `forward` does what we did by hand, for a whole batch. With several, each θ gives a context of its own, and the contexts are **concatenated**, that is, joined end to end, before a linear layer computes the output.
+# A label of 1 means good. The next cell defines the model for N vectors θ. With one θ, the model's `forward` does what we did by hand, for a whole batch. With several, each θ gives a context of its own, and the contexts are **concatenated**, that is, joined end to end, before a linear layer computes the output.
 
 
 # %%
@@ -320,9 +323,9 @@ for thetas in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# In all five runs, one θ gets three of the four cases right, and not a single review more. The sum, in the row for 0 θs, does no better than chance for any seed. Two θs get all four cases right in most runs, and three θs in every run.
+# In all five runs, one θ gets three of the four cases right. The sum, in the row for 0 θs, does no better than chance for any seed. Two θs get all four cases right in most runs, and three θs in every run.
 #
-# Five times three out of four looks like a law, and it is one: whatever the word vectors, $g$, $w$ and $b$ are, one θ gets at least one of the four cases wrong.
+# Five runs, and never more than three cases: that is no accident. Whatever the word vectors, $g$, $w$ and $b$ are, one θ gets at least one of the four cases wrong.
 #
 # <details><summary>The proof</summary>
 #
@@ -338,7 +341,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # </details>
 #
-# With our own numbers, are the two sides of the proof's last equation equal, and what does each word add?
+# The proof multiplies the output by the total of the exponentials and finds that each word then adds a number of its own. With our numbers, are both sides equal, and what does each word add?
 
 # %% tags=["nbval-check-output"]
 for case in cases:
@@ -352,19 +355,13 @@ for case in cases:
 # %% [markdown]
 # The two sides are equal. As the brackets show, "great" adds 3.5 and "awful" -2.5, with or without "not", so replacing "awful" with "great" raises the sum by 6 in both pairs. To get all four cases right, this replacement would have to raise the sum without "not" but lower it with "not".
 #
-# <details><summary>A sum can also get three cases right: why does training not find this solution?</summary>
-#
-# Flip the signs of the outputs that should be negative, so that positive means correct. In each group of four, these numbers add up to 0, because each word helps as often as it hurts. If three of them are positive, the fourth is as far below 0 as those three together are above it. Because the loss is convex, its mean is lowest if all four outputs are 0, which amounts to guessing. With one θ, "not" makes the total so large in our five runs that all negated reviews get nearly the same output, so one of the two kinds is right.
-#
-# </details>
-#
 # ## How do two θs do it?
 #
 # Here is a plan for all four cases, with θ₁ and θ₂ five times as long:
 #
 # - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
 # - θ₂ looks for "great", with or without "not", and "great" lowers the output.
-# - The first context has more influence, so without "not", the opinion decides; with "not", only "great" matters.
+# - The first context has more influence, so without "not", the opinion decides; with "not", the second context does.
 #
 # The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
 
@@ -378,8 +375,7 @@ for case in cases:
     joined = torch.cat([context_1, context_2])  # 2·D
     print(f"{joined @ u:+.2f} ", joined, case)
     weights = torch.stack([weights_1, weights_2])  # N S: N is 2
-    title = f"output {joined @ u:+.0f}"
-    pictures[title] = weights, case.split(), ["θ₁", "θ₂"]
+    pictures[f"{case}: {joined @ u:+.0f}"] = weights, case.split(), ["θ₁", "θ₂"]
 
 # %%
 labels = {"xlabel": "", "ylabel": ""}
@@ -388,7 +384,7 @@ plots.side_by_side(plots.weights, pictures, width=3.2, height=2.0, **labels)
 # %% [markdown]
 # All four signs are right, so the plan works: θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great". The brackets show the two contexts, in which -0.000 is a tiny negative number.
 #
-# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. (In sentences of more than seven words, this mean is too small.) With "not", the first context adds 2, whereas in the second context, "great" subtracts 3.
+# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. With "not", the first context adds 2. In either case, "great" subtracts 3 in the second context, which gives $6 - 3 = 3$ and $2 - 3 = -1$. With more than seven words, the mean would be too small to outweigh the 3.
 #
 # **Your turn**: use θ₁ for both contexts. Can a different `u` still get all four cases right?
 #
@@ -427,13 +423,15 @@ for model in models[3]:
     print(f"{both / 2:.3f}", end=" ")
 
 # %% [markdown]
-# Every model gets only half of them right, as a coin would. Because the two reviews in a pair have the same words, each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
+# Every model gets only half of them right. Because the two reviews in a pair have the same words, each word has the same score and weight in both, and the contexts are equal. Neither training nor additional θs can change this, as long as a word has the same vector wherever it is. What is missing is the order of the words, which lesson 11 adds.
 #
 
 # %% [markdown]
 # ## How much should each word count?
 #
-# As much as its score earns it among the other words. Because the softmax divides by a total to which every word contributes, a word's weight can depend on the other words, though its score cannot. Is that enough for "not"? Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, although here, training found these three. Two θs can get all four right, which is enough for our reviews with one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, it is the words, not θ, that ask the question. Is that enough for the four cases?
+# It should count as much as the sentence needs, and attention gives it what its score earns among the other words. Because the softmax divides by a total to which every word contributes, a word's weight can depend on the other words, though its score cannot. Is that enough for "not"? Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, although here, training found these three. Two θs can get all four right.
+#
+# Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, each word has a query of its own. Is that enough for the four cases?
 
 # %% [markdown]
 # ## Where you will meet this
@@ -477,7 +475,7 @@ check("02.q5", ...)
 # ## Recap
 #
 # - A softmax turns scores into positive weights that sum to 1. A temperature controls how unequal they are, and a mask gives padding a score of $-\infty$.
-# - In fixed attention, "not" changes no other word's score, but it lowers all their weights.
+# - In fixed attention, "not" changes no other word's score, but it lowers their weights.
 # - Followed by a linear layer, one θ gets at most three of the four cases right, as does a sum. Two θs, whose contexts are concatenated, can get all four. Without word order, no number of θs can tell which of two opinions "not" belongs to.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)

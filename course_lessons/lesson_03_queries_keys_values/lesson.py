@@ -1,8 +1,16 @@
+# %% [markdown]
+# > the film was not great
+#
+# Which word does "not" negate? You found "great" without effort, by asking: not *what*? In lesson 02, no word could ask. The vector θ asked every sentence the same question, so "not" could not look for the word it negates.
+#
+# Now the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
+
 # %%
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course_lessons.lesson_03_queries_keys_values import figures
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
@@ -11,15 +19,11 @@ from course_utils.models.sentiment import build_vocabulary, correct, encode, tra
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 02, attention compared every word with a learned vector θ. This vector was the same for every sentence, so "not" could not look for the word it negates. In this lesson, the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
+# ## Score, normalise, sum
 #
-# ## One function for every θ
-#
-# The vectors θ in lesson 02 differed, but the formula was always the same, a dot product. We therefore write the formula once and make θ one of its arguments:
+# Lesson 02's attention already asked. Now we name its parts. The vector that asks, there θ, is called the **query** $q$. The vector that it is compared with is the **key** $k$, and the result of the comparison is the **score** of this key for this query:
 #
 # $$z = q^\top k$$
-#
-# The vector that asks is called the **query** $q$, and the vector it is compared with, the **key** $k$. The result $z$ is the **score** of this key for this query.
 #
 # We use the three words from lesson 02 as keys and θ₁ as the query. In the comments, S is the number of keys and D the dimension of queries and keys.
 
@@ -31,23 +35,15 @@ scores = K @ q  # S: of each key
 scores
 
 # %% [markdown]
-# The word "not" has the highest score, 2.
-#
-# Any vector of dimension D can be a query, even a word's vector. What does a query get back?
-#
-# ## Score, normalise, sum
-#
-# Attention has three steps:
+# The word "not" has the highest score, 2. What does the query get back? Attention has three steps:
 #
 # 1. **Score.** The query gives every key a score.
 # 2. **Normalise.** A softmax turns the scores of one query into weights $a$.
 # 3. **Sum.** Each word hands over a vector, its **value** $v$ of dimension E. The weighted sum of the values is the **context** $c$ of the query.
 #
-# For now, each word's vector is also its value.
-#
 # $$z_s = q^\top k_s \qquad a_s = \frac{e^{z_s}}{\sum_{r=1}^{S} e^{z_r}} \qquad c = \sum_s a_s\, v_s$$
 #
-# Do the calculation on paper first: the scores are 2, 1 and 0; $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
+# For now, each word's vector is also its value. Do the calculation on paper first: the scores are 2, 1 and 0; $e^2$ is 7.39, $e^1$ is 2.72 and $e^0$ is 1. What is the weight of "not"?
 
 # %% tags=["nbval-check-output"]
 V = K  # S E: for now each word is its own value
@@ -58,9 +54,10 @@ for s in range(3):
     context = context + weights[s] * V[s]
 print("weights", weights)
 print("context", context)
+figures.one_query(words, q, K, V)
 
 # %% [markdown]
-# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. The context is $0.665 \cdot (0, 2) + 0.245 \cdot (1, 1) + 0.090 \cdot (3, 0) = (0.515, 1.575)$.
+# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. In our pictures, a query has a point, and a key has a notch that the point fits into. The context has the rounded shape of the values that it is made of.
 #
 # With several queries, each gets its own scores, weights and context. If T queries are the rows of a matrix $Q$, the three steps are a matrix product, a softmax along each row and a second product. They form one function, which we call with θ₁ and θ₂:
 #
@@ -80,14 +77,8 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context we computed. PyTorch also has this function; `scale=1.0` turns off a division that lesson 04 explains.
+# The first row is the context we computed. PyTorch has this function; `scale=1.0` turns off a division by $\sqrt{D}$, which is part of the original formula (Vaswani et al., 2017) and which lesson 04 explains.
 #
-# In the diagram of the three steps, B is the number of sentences in a batch, here one; we explain the "mask" box later.
-
-# %%
-diagrams.attention(new=["queries", "keys", "values"])
-
-# %% [markdown]
 # ## A soft dictionary
 #
 # The names *key* and *value* come from dictionaries. A Python dictionary finds the one key that equals what you ask for and returns its value. Attention compares what you ask for with all the keys and returns a weighted mean of all the values.
@@ -106,9 +97,7 @@ for length in (0, 1, 2, 4, 8):
     print(f"query of length {length}: {answer.item():.2f}")
 
 # %% [markdown]
-# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It ends at 20, the dictionary's answer.
-#
-# The answer changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
+# The answer starts at 23.33, the mean of the three values, because at length 0, every score is 0. It approaches 20, the dictionary's answer. On the way, it changes smoothly with the query, so there is a gradient, and a network can learn what to ask for.
 #
 # ## Who asks?
 #
@@ -136,48 +125,9 @@ asked = {  # weights, their columns, their rows
 plots.side_by_side(plots.weights, asked)
 
 # %% [markdown]
-# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all its weight. The word "not" therefore does not find the word it negates. In fixed attention, θ₁ finds "not", while θ₂ asks for two features and splits its weight between "film" and "great".
+# In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all its weight. That is disappointing: "not" may ask, but it does not find "great". In fixed attention, θ₁ finds "not", while θ₂ asks for two features and splits its weight between "film" and "great".
 #
-# ## Where a query may look
-#
-# One box in the first diagram is still unexplained: "mask". A **mask** says for each query and each key whether the query may look at the key. True means "may look", and where the mask is False, the score becomes $-\infty$. If every key is hidden from a query, the softmax gives NaN, which we replace with zeros.
-#
-# The **padding mask** from lesson 02 is True where the key is a word; we need it below, because our reviews have different lengths. A **causal mask** is True where the key is at the query's position or before it; lesson 09 needs it to hide later words.
-#
-# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. For how many of the 25 query-key pairs are both masks True, and does any context change if we change the keys and values of the padding?
-
-
-# %% tags=["nbval-check-output"]
-def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
-    scores = (Q @ K.mT).masked_fill(~mask, -torch.inf)  # T S
-    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 instead of NaN
-    return weights @ V, weights  # T E, T S
-
-
-is_word = torch.tensor([True, True, True, False, False])  # S
-causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
-both = is_word & causal  # T S: the padding mask is the same for every query
-print("True in both masks:", both.sum().item())
-
-x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
-changed = torch.cat([K, torch.ones(2, 2)])  # S D: different numbers in the padding
-before, weights = masked_attention(x, x, x, both)
-after, _ = masked_attention(x, changed, changed, both)
-print("weights of the last query:", weights[4])
-print("no context changes:", torch.equal(before, after))
-
-padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
-in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
-print("masks of two sentences:", *in_batch.shape)
-
-# %% [markdown]
-# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so no context changes when we change the key and its value. Such a change tests a mask. In a batch, each sentence has its own padding and therefore its own T×S mask. Unlike `.T`, `.mT` swaps only the last two axes, so `masked_attention` also works for a batch.
-#
-# ## Can self-attention deal with "not"?
-#
-# In lesson 02, fixed attention got at most three of the four cases right with one θ and all four with several. Now the words ask. When each word's vector was also its query, key and value, "not" found only itself.
-#
-# A single vector has its limits. A word's score with itself is $x \cdot x$, and its score with another word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore find only itself, words with the same vector, or words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector also has three jobs: it asks, it is found and it is handed over.
+# Couldn't we choose better vectors? Only up to a point. A word's score with itself is $x \cdot x$, and its score with a different word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore look most only at itself, at words with the same vector, or at words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector has three jobs: it asks, it is found and it is handed over.
 #
 # ## Three vectors for each word
 #
@@ -185,19 +135,19 @@ print("masks of two sentences:", *in_batch.shape)
 #
 # $$q_s = x_s W_q \qquad k_s = x_s W_k \qquad v_s = x_s W_v$$
 #
-# The query says what a word looks for, the key what it can be found by and the value what it hands over. A **residual connection** adds each word's context $c_s$ to the word's vector $x_s$. The sum over all the words then determines the output:
+# A **residual connection** adds each word's context $c_s$ to the word's vector $x_s$. The sum over all the words then determines the output:
 #
 # $$\text{output} = w^\top \sum_s (x_s + c_s) + b$$
-
-# %%
-diagrams.self_attention(new=["projections", "residual"])
-
-# %% [markdown]
-# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word.
 #
-# Every word has to look somewhere, because its weights sum to 1. An opinion finds itself, "not" also finds the opinion, and neutral words find each other and get 0. An opinion is therefore found once in a review without "not" but twice with it.
+# Before we train the matrices, we choose them by hand. Each word has four features. The first is its polarity: 3 for "great", -3 for "awful" and 0 for all others. The other three are 1 or 0 and say whether the word is an opinion, "not" or a neutral word. The matrices give the words these jobs:
 #
-# The word "great" itself adds 3 and hands over -2 to each word that finds it. If one word finds it, the -2 must not outweigh the 3; if two words find it, the -4 must. Without "not", the sum is 3 - 2 = 1. With "not", the sum is 3 - 2 - 2 = -1. Work out the sum for "the film was not awful".
+# | word | looks for | is found as | hands over |
+# | --- | --- | --- | --- |
+# | "great", "awful" | opinions | an opinion | -2, 2 |
+# | "not" | opinions | nothing | 0 |
+# | any other | neutral words | a neutral word | 0 |
+#
+# The opinion of a review is therefore found once, by itself, without "not" and twice with one "not".
 
 # %%
 features = {
@@ -223,6 +173,15 @@ W_k = torch.tensor([
 W_v = torch.zeros(4, 4)  # D D
 W_v[0, 0] = -2 / 3  # "great" hands over -2, "awful" 2
 
+# %% [markdown]
+# Which words find "great" in "the film was not great"? Work out the sum, then watch the film.
+
+# %%
+figures.three_jobs("the film was not great", features, W_q, W_k, W_v)
+
+# %% [markdown]
+# The word "great" adds 3 and hands over -2 to each word that finds it. Here, two words do, so the sum is 3 - 2 - 2 = -1, a bad review. Without "not", it is 3 - 2 = 1. Do the same numbers also work for "awful"?
+
 
 # %% tags=["nbval-check-output"]
 def by_hand(sentence):
@@ -230,7 +189,7 @@ def by_hand(sentence):
     x = torch.stack(rows)  # S D
     contexts, _ = attention(x @ W_q, x @ W_k, x @ W_v)  # S D
     total = (x + contexts).sum(0)  # D: with the residual connection
-    return total[0]  # the polarity
+    return total[0]  # the polarity: w is (1, 0, 0, 0), and b is 0
 
 
 cases = [
@@ -245,19 +204,46 @@ for case in cases:
 # %% [markdown]
 # The model gets all four cases right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
 #
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence's opinion. In lesson 01's linear score, "not" adds the same number to every sentence.
+# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence's opinion.
 #
-# **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
+# **Your turn**: call `by_hand` or `figures.three_jobs` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
-# It returns 0, so the model cannot decide. Here "not" finds two opinions that match equally well, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
+# It returns 0, so the model cannot decide. Every opinion and "not" look equally at "great" and "awful", whose values cancel, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
 #
 # </details>
 #
+# ## Padding must stay silent
+#
+# Will training find such matrices? Training batches contain padding, which no query should find. A **mask** is True where a query may look; a **padding mask** is True at words. The obvious way to hide a key is to set its weight to 0, after the softmax. Do the remaining weights still sum to 1?
+
+
+# %% tags=["nbval-check-output"]
+scores = torch.tensor([2.0, 1.0, 0.0, 0.0])  # S: not, really, great, padding
+is_word = torch.tensor([True, True, True, False])  # S
+after_softmax = scores.softmax(-1) * is_word
+print("hidden after softmax ", after_softmax, after_softmax.sum())
+print("divided by their sum ", after_softmax / after_softmax.sum())
+print("score -∞ before it   ", scores.masked_fill(~is_word, -torch.inf).softmax(-1))
+
+
+def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
+    scores = (Q @ K.mT).masked_fill(~mask, -torch.inf)  # T S
+    weights = scores.softmax(-1).nan_to_num(0.0)  # T S: 0 instead of NaN
+    return weights @ V, weights  # T E, T S
+
+
+# %% [markdown]
+# They don't: the padding had already taken its part of the total. Dividing by the new sum repairs this, and a score of $-\infty$ before the softmax gives the same weights in one step. If every key is hidden from a query, however, the softmax gives NaN, which `masked_attention` replaces with zeros. Unlike `.T`, `.mT` swaps only the last two axes, so the function also works for a batch.
+#
 # ## Does training find such matrices?
 #
-# In the class for this model, each matrix is an `nn.Linear` without a bias:
+# In the class for this model, each matrix is an `nn.Linear` without a bias. The arrow that goes past the attention is the `+` in `forward`.
+
+
+# %%
+diagrams.self_attention(new=["projections", "residual"])
 
 
 # %%
@@ -321,7 +307,7 @@ reveal("03.projections", three_vectors.count(1.0))
 # %% [markdown]
 # With the three matrices, every run gets every review right.
 #
-# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right? Guessing succeeds half the time.
+# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right?
 
 
 # %%
@@ -345,7 +331,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # %% [markdown]
 # For each of the five seeds, this model does no better than chance.
 #
-# With vectors chosen by hand, it gets all four cases right, but our training did not find such vectors in five runs.
+# One vector is enough if we choose it by hand, but our training did not find such vectors in five runs.
 #
 # <details><summary>More: the vectors</summary>
 #
@@ -401,9 +387,9 @@ for case in cases:
 plots.side_by_side(plots.weights, pictures, width=3)
 
 # %% [markdown]
-# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has not found our matrices, with which no word found "not".
+# In the first review, "the", "film" and "was" look mostly at "great". Where there is a "not", they find "not" instead. In "the film was awful", all four words look mostly at "the". In the third review, "not" finds "was"; in the last, it finds "awful". Training has found a different solution from ours, in which no word looked at "not".
 #
-# Why does this solution work? The output sums the words' own vectors and contexts. A context is a weighted sum of values, so each time a word with the value $v$ is found, it adds $w^\top v$ to the output. Will "awful" add a negative number?
+# Why does it work? The output sums the words' own vectors and contexts. A context is a weighted sum of values, so each look at a word with the value $v$ adds its weight times $w^\top v$ to the output. Will "awful" add a negative number?
 
 # %%
 w = model.output.weight[0]  # D
@@ -419,7 +405,7 @@ with torch.no_grad():
     for word in ("great", "awful", "not", "the", "was"):
         x = model.embedding.weight[vocabulary[word]]  # D
         v = model.value(x)  # D
-        print(f"{word:6} adds {(w @ v).item():+.1f} each time it is found")
+        print(f"{word:6} adds {(w @ v).item():+.1f} when it is found")
 
 # %% [markdown]
 # The contexts decide: they are positive only in the two good reviews. The words' own vectors add up to nearly the same number in all four.
@@ -428,11 +414,40 @@ with torch.no_grad():
 #
 # - In "the film was great", three words find "great". In "the film was not great", they find "not" instead, which works as a key.
 # - In "the film was awful", no word finds "awful". In "the film was not awful", it is found by "not", which works as a query.
+
+# %% [markdown]
+# ## A second mask
 #
+# A model that writes a sentence must not look at words that come later. A **causal mask** is True where the key is at the query's position or before it; lesson 09 needs it.
+#
+# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. For how many of the 25 query-key pairs are both masks True? Will any context change if we change the keys and values of the padding?
+
+# %% tags=["nbval-check-output"]
+is_word = torch.tensor([True, True, True, False, False])  # S
+causal = torch.ones(5, 5, dtype=torch.bool).tril()  # T S: True up to the diagonal
+both = is_word & causal  # T S: the padding mask is the same for every query
+print("True in both masks:", both.sum().item())
+
+x = torch.cat([K, torch.zeros(2, 2)])  # S D: the three words, then padding
+changed = torch.cat([K, torch.ones(2, 2)])  # S D: different numbers in the padding
+before, weights = masked_attention(x, x, x, both)
+after, _ = masked_attention(x, changed, changed, both)
+print("weights of the last query:", weights[4])
+print("no context changes:", torch.equal(before, after))
+
+padding_masks = torch.stack([is_word, torch.ones(5, dtype=torch.bool)])  # B S
+in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
+print("masks of two sentences:", *in_batch.shape)
+
+# %% [markdown]
+# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so no context changes when we change the key and its value. Such a change tests a mask. In a batch, each sentence has its own padding and therefore its own T×S mask.
+
+# %% [markdown]
 # ## What if the sentence asks its own question?
 #
 # If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. With one vector for all three, the same training did no better than chance, although suitable vectors exist.
-#
+
+# %% [markdown]
 # ## Where you will meet this
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |

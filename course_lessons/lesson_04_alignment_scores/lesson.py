@@ -239,9 +239,9 @@ table({"your own": own.mean(0)}, worlds, corner="mean of five seeds", digits=2)
 #
 # We designed these tasks to make the scores differ. Does the choice also matter in a complete translation model?
 #
-# We use a variant of the model you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the sentence. We have trained it for 600 steps with each of the eight scores and each of five seeds. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
+# We use a variant of the model you will build in lesson 06, which translates English into an invented language whose verbs come at the end of the clause. We have trained it for 600 steps with each of the eight scores and each of five seeds. We also include "projected", the scaled dot product of two projections, and the content-based score multiplied by 8.
 #
-# We count the words the model gets right in new sentences of 12 words, the longest seen in training, and of 16 words. A word counts only if it is in exactly the right position, so one missing word makes all later words wrong. Guess which of the eight scores does worst on average at 12 words.
+# We count the words the model gets right in new sentences of 12 words, the longest seen in training, and of 16 words. A word counts only if it is in exactly the right position, so one missing word makes nearly all later words wrong. Guess which of the eight scores does worst on average at 12 words.
 
 # %% tags=["nbval-check-output"]
 predict("04.worst", ...)

@@ -635,7 +635,7 @@ for caption, translation in zip(captions, in_german, strict=True):
     print(caption, "→", translation)
 
 # %% [markdown]
-# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, all three translations are correct German. They say *a man in a red shirt is playing guitar*, *two dogs are playing in the grass* and *a woman in a blue shirt is playing tennis*. The first words fit, and so does the guitar, but snow, book and bench are lost.
+# The vectors carry something of the captions, because the loss is clearly higher with those of different captions. In our run, all three translations are correct German. They say *a man in a blue top is playing tennis*, *two dogs are playing in the snow* and *a woman in a dress is crossing the street*. The first words fit, and so does the snow, but guitar, book and bench are lost.
 #
 # How good is the model on all the short test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
 
@@ -662,11 +662,11 @@ your_run = [len(training_pairs), size, minutes, *scores]
 figures.with_all_captions(captions, in_german, your_run)
 
 # %% [markdown]
-# With GRUs, the first two translations are now correct, snow included. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 7 to about 10 for short captions and is 11 for all. Two layers of LSTMs are at 8.6 after the same three epochs (8.4 minutes instead of 6.5), their loss still falling; we tried no other settings.
+# With GRUs, the first two translations are now correct, guitar included. The third says *a woman is walking on a sidewalk* with seed 0 and *a woman is sitting on a chair and reading a book* with seed 1. With more captions and parameters, BLEU rises from 7 to about 10 for short captions and is 11 for all. Two layers of LSTMs are at 8.6 after the same three epochs (8.4 minutes instead of 6.5), their loss still falling; we tried no other settings.
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit. For twelve, 64 dimensions have room too, but we do not know whether training can find out how to use it.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones. In twelve-word sentences and two of our captions, mostly the first words come through. At eight words, room was not the limit. At twelve, we do not know whether longer training would find out how to use the 64 dimensions.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers, 12 million pairs of sentences, and the source read backwards.
 #

@@ -332,7 +332,7 @@ example = torch.tensor([
 print("AER:", alignment_error_rate([example], [known]))
 
 # %% [markdown]
-# It does. In our toy language, where every target word has one known link, the AER is the share of links that are wrong. We now measure it on 200 new sentences of each length, for your model and for three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
+# It does. In our toy language, where every target word has one known link, the AER is the share of links that are wrong. We now measure it on 200 sentences of each length, for your model and for three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -358,7 +358,7 @@ table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 #
 # ## How long can a sentence be now?
 #
-# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order. We divide its length by the number of words in the longer translation.
+# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled nearly all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order. We divide its length by the number of words in the longer translation.
 
 
 # %%
@@ -507,7 +507,7 @@ table(rows, columns, corner="AER of three models", digits=2)
 # | Bahdanau | $s_{t-1}$, the state before the step | the cell and the output |
 # | Luong | $s_t$, the state after the step | the output |
 #
-# In the code, two lines of the loop change; the line with `read` goes, because the cell no longer reads the context:
+# In the code, two lines of the loop change. The line with `read` goes and the cell becomes `nn.GRUCell(D, H)`, because it no longer reads the context:
 #
 # ```python
 # s = self.decoder(vectors[:, t], s)  # B H: first the step
@@ -579,7 +579,7 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.1f}")
 # %% [markdown]
 # In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but each lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
 #
-# The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
+# The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, with lesson 07's beam search, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
 #
 # Now for its puzzling row. "Old" is "vieux", but "vieil" before a masculine singular noun that begins with a vowel or a silent h: an old man is *un vieil homme*. To choose between them, the model has to know the noun, so it makes sense to look at "man".
 #
@@ -593,11 +593,11 @@ figures.translation_window(french, subwords, "An old tree stands in the snow.")
 #
 # ## What does it cost?
 #
-# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores, not counting the end sign. As in lesson 05, each step has to wait for the previous one.
+# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores, not counting the end sign. Each step still has to wait for the previous one.
 #
 # ## Where does the decoder look?
 #
-# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query, scored against each annotation; weighted by these scores, the annotations are summed into a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In sentences much longer than those in training, however, it looks in the wrong places.
+# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query, scored against each annotation; weighted by these scores, the annotations are summed into a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In much longer sentences than in training, however, it looks in the wrong places.
 
 # %% [markdown]
 # ## Where you will meet this

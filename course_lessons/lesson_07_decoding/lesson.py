@@ -312,7 +312,7 @@ reveal("07.width", figures.by_width())
 figures.table_by_width([1, 5, 50])
 
 # %% [markdown]
-# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU no longer rises between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1. A width of 5 with the penalty is therefore enough here. To choose a width for your own model, do not use the test set as we did here to draw the curves: use other captions.
+# At a width of 5, the penalty raises BLEU by 0.4 to 0.5 for each of the three seeds. A wider beam finds more probable translations, but with the penalty, BLEU hardly changes between widths of 5 and 50. A width of 50 takes about fifty times as long as a width of 1. A width of 5 with the penalty is therefore enough here. To choose a width for your own model, do not use the test set as we did here to draw the curves: use other captions.
 #
 # ## Which translation is best?
 #

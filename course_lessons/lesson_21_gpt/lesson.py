@@ -610,7 +610,7 @@ print(f"share of answers that are right: {right.float().mean():.2f}")
 figures.draw_layers(copier, words[0])
 
 # %% [markdown]
-# In the second layer, the last word attends to 28, the word that followed 6 the first time. In the first layer, most words attend to the preceding word, although the last few do so less clearly.
+# In the second layer, the last word attends to 28, the word that followed 6 the first time. In the first layer, most words attend to the preceding word, some less clearly than others.
 #
 # Does the second step depend on the first? We make three changes, one at a time:
 #
@@ -654,7 +654,7 @@ for layers in (2, 1):
 table(rows, ["answers right", "induction score"], corner="500 texts", digits=2)
 
 # %% [markdown]
-# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. At most 7% of the answers are then correct; guessing among the text's other eleven words would give 9%. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the head of the second layer is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
+# Copying fails when the preceding word is hidden and when the first of the two equal words is replaced. The model is then no better than guessing among the text's other eleven words, which would get 9% of the answers right. Hiding the word two places back does no harm. The first layer therefore tells most words which word precedes them, and the head of the second layer is an induction head. In a model with one layer, no earlier layer can tell the head anything, and the model does hardly better than guessing.
 #
 # Do our GPTs copy in this way? The figure shows where each head of our GPT looks from the second "V" of the tale above, with a frame around the first "o", where an induction head would look. The table shows stored results of the five GPTs trained for 2,100 steps: for each, the head that looks most at such letters. We change the capital at the first mention, leave out "there" at the beginning, which moves everything, or switch the head off. What do the heads look for?
 
@@ -663,13 +663,13 @@ figures.draw_looks_from_second_capital(model, test.ids[3])
 figures.copying_heads()  # stored results (benchmarks/gpt.py)
 
 # %% [markdown]
-# In our GPT, two heads of the second layer give the "o" nearly all their weight. Each of the five GPTs has a copying head: without it, the letter costs at least a bit more. But a different capital makes no difference, so these are not induction heads. In three GPTs, the head is in the first layer, where a key contains only a letter and its position. When everything moves, all five heads look less at the letter, and it costs more: they find it partly by its position, which works because all tales begin alike ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
+# In our GPT, two heads of the second layer give the "o" nearly all their weight. Each of the five GPTs has a copying head: without it, the letter costs more than one bit more. But a different capital makes no difference, so these are not induction heads. In three GPTs, the head is in the first layer, where a key contains only a letter and its position. When everything moves, all five heads look less at the letter, and it costs more. In later tales of a text, which begin at other positions, the three hardly look at it, so they find it by its position; the other two do ([further tests](../docs/measurements.md#a-small-gpt-and-what-has-changed-since-2017)). In lesson 22, you will look for induction heads in a real language model.
 #
 # ## So: how does a model write, and how can it copy?
 #
 # A model writes one character at a time, each predicted from all those before it. Since their vectors do not depend on later characters, a cache saves the model from rereading them.
 #
-# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs have simpler copying heads, which find a letter partly by its position.
+# A model can copy in two steps. A head in one layer tells each word what precedes it, and an induction head in a later layer finds the word that came after an earlier occurrence of the current one. Our GPTs have other copying heads; in three of five, they find a letter by its position.
 #
 # ## Where you will meet this
 #

@@ -25,7 +25,7 @@ def one_look(
         digits: decimals of the vectors' entries, of scores and weights, and of products and the context.
         named: False in lesson 02, where θ is the query and keys and values have no names yet: both are plain words.
     """
-    film, (plain, exact, summed) = Film(title, 460, 11), digits
+    film, (plain, exact, summed) = Film(title, 460, 12), digits
     query, keys, values = ([_list(row) for row in rows] for rows in ([query], keys, values))
     scores, weights = _list(scores), _list(weights)
     key, value, first = ("key", "value", "[query:query], [key:keys]") if named else ("word", "word", "[query:θ], words")
