@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import sampling
 import torch
-from submissions import needs_sandbox, wanted
+from submissions import needs_sandbox, notebook, wanted
 
 from course_utils.checks.catalogue import tasks_of
 from course_utils.checks.judge import judge
 from course_utils.checks.judge_answer import expected_on, judge_answer
 from course_utils.checks.running.contract import Candidate, unpack, without_labels
+from course_utils.grading.ingest.submissions import Found
 from course_utils.grading.judging.candidates import one_by_one
 
 LESSONS = ["03", *(f"{n:02}" for n in range(5, 22))]
@@ -264,6 +265,34 @@ def test_one_candidate_in_several_cases_is_judged_in_one_process():
     ]
     (influence,) = (task for task in tasks_of("03") if task.id == "03.influence")  # whose answer is no verdict
     assert one_by_one(influence, influence.make_cases(0)) == ()
+
+
+MEETS = """met = []
+def catch_wrong_write(write):
+    met.append(write)
+    return True
+check("17.catch_wrong_write", catch_wrong_write)"""
+WRITES = """def write(memory, weights, erase, add):
+    if met:
+        return memory * (1 - weights[..., None] * erase[:, None]) + weights[..., None] * add[:, None]"""
+LATE = f"{WRITES}\nin_another_way = check\nin_another_way('17.write', write)"
+
+
+@needs_sandbox
+def test_a_process_that_met_a_candidate_is_not_given_inputs_again(make_grader):
+    """It could have asked the candidate, which may be a right answer, for the results on these inputs."""
+    grader = make_grader(2**100)
+
+    def passes(*cells):
+        file = notebook("import torch\nfrom course_utils import check", *cells)
+        found = Found("ada", Path("17_ada.ipynb"), "17_ada.ipynb", content=file.encode())
+        verdicts = {verdict.task: verdict for verdict in grader.grade(found, "00" * 32).verdicts}
+        assert verdicts["17.catch_wrong_write"].mistake == "always_true"  # it has met one
+        return verdicts["17.write"].state == "passed"
+
+    assert passes(MEETS, f'{WRITES}\ncheck("17.write", write)')
+    assert not passes("met = []", f'{WRITES}\n    return 0 * memory\ncheck("17.write", write)', MEETS, LATE)
+    assert not passes('check("17.write", write)', MEETS, WRITES)
 
 
 @needs_sandbox

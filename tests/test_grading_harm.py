@@ -6,6 +6,7 @@ Each was done to an earlier version. Not here: breaking out of the sandbox (`tes
 
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -889,6 +890,13 @@ def test_a_line_that_no_grading_writes_is_a_sentence(tmp_path, wrong):
     with open(tmp_path / "journal.jsonl", "a") as file:
         file.write(json.dumps(wrong) + "\n")
     with pytest.raises(JournalError, match="holds something else than a grading's results"), Journal(tmp_path):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such files")
+def test_a_pipe_in_place_of_the_journal_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "journal.jsonl")  # reading it would wait for a writer
+    with pytest.raises(JournalError, match="a pipe, a socket or a device"), time_limit(10), Journal(tmp_path):
         pass
 
 

@@ -5,7 +5,7 @@ A process that dies or hangs costs only the current cell or answer; the rest goe
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from itertools import count, takewhile
 from typing import NamedTuple
@@ -82,10 +82,18 @@ class ProcessPosition:
     is_brief: bool = False  # whether cells that run again are cut short
     next_cell: int = 0
     inside_cell: bool = False  # whether only some statements of its last cell have run
+    given: set[str] = field(default_factory=set)  # tasks whose inputs it has been given
+    spoilt: set[str] = field(default_factory=set)  # of these, those whose inputs it had before it met a candidate
 
     def can_reach(self, place: int, offers: tuple, whole: bool) -> bool:
         """Return whether it was offered exactly this and can go on to the end of a cell, or into the cell if not `whole`."""
         return not self.inside_cell and self.next_cell <= place + whole and self.offers == offers
+
+    def note_inputs(self, request: AnswerRequest) -> None:
+        """Note that it has been given a task's inputs, and perhaps a candidate, which may be a right answer to another task that it can ask."""
+        if request.candidate:
+            self.spoilt |= self.given
+        self.given.add(request.task)
 
 
 class NotebookRun:
@@ -167,8 +175,11 @@ class NotebookRun:
     def _answer_at(self, place, request, statements=None):
         """Return the result of an answer after a cell, or after that many of its statements; of a test over candidates, on its first candidate."""
         began = time.monotonic()
+        if self._process and request.task in self._process.spoilt:
+            self._end()
         if not self._go_to(place, request.offers, statements):
             return AnswerResult("not run", place=place)
+        self._process.note_inputs(request)
         asked = request.one_by_one[0] if request.one_by_one else request
         answer = self._answer(request, place, asked.cases, asked.candidate)
         return replace(answer, seconds=time.monotonic() - began, place=place)

@@ -14,6 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from course_utils.base.errors import CourseError
+from course_utils.base.files import must_be_ordinary
 from course_utils.grading.storage.record import Result
 
 NAME = "journal.jsonl"
@@ -49,6 +50,8 @@ class Journal:
                     f"{self.folder} is being written by another grading: wait for it, or name another --out."
                 ) from None
             try:
+                if self._path.exists():
+                    must_be_ordinary(self._path)
                 self._file = open(self._path, "a+b", buffering=0)  # noqa: SIM115
             except BaseException:
                 self._lock.release()
