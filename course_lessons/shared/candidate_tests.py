@@ -128,6 +128,12 @@ class MistakenTests:
         self("too_small_passes", same=lambda right, received: (received - right).max() < tolerance)
         self("too_large_passes", same=lambda right, received: (right - received).max() < tolerance)
 
+    def on_less_than_all(self, compared_by=lambda same: {"same": same}):
+        """Register what a test misses that does not compare every entry as it is. `compared_by` is as in `by_comparing`."""
+        for name, seen in LESS_THAN_ALL.items():
+            self(name, **compared_by(partial(_same_but_for, seen)))
+        self("mean_of_sizes", **compared_by(_small_on_average))
+
     def without(self, left_out, most, changes=None, never_both=()):
         """Register, for every choice of checks, the mistake of a test that leaves out these and no others.
 
@@ -176,6 +182,24 @@ def _refuse_unknown_arguments(*values):
 def equal_up_to_rounding(right, received, tolerance=1e-5):
     """Return whether the shape is right, and all numbers are, up to rounding."""
     return received.shape == right.shape and torch.allclose(received, right, atol=tolerance)
+
+
+LESS_THAN_ALL = {  # what a test compares instead of the numbers
+    "up_to_a_constant": lambda numbers: numbers.softmax(-1),
+    "without_signs": torch.abs,
+    "lengths_only": lambda numbers: numbers.norm(dim=-1),
+    "sorted_only": lambda numbers: numbers.sort(-1).values,
+    "first_left_out": lambda numbers: numbers.flatten()[1:],
+    "last_left_out": lambda numbers: numbers.flatten()[:-1],
+}
+
+
+def _same_but_for(seen, right, received):
+    return received.shape == right.shape and equal_up_to_rounding(seen(right), seen(received))
+
+
+def _small_on_average(right, received):
+    return received.shape == right.shape and bool((received - right).abs().mean() < 5e-4)
 
 
 def finite(right, received):

@@ -108,6 +108,30 @@ def _running_means(losses):
     return [sum(losses[: n + 1]) / (n + 1) for n in range(len(losses))]
 
 
+def _off_at(place, by):
+    """What a loop returns, with a single number of its weights off: the first or the last."""
+
+    def ending(path, losses):
+        weights = [weight.clone() for weight in path[-1]]
+        weights[place].view(-1)[place] += by
+        return weights, losses
+
+    return ending
+
+
+def _loss_off_at(place, by):
+    return lambda path, losses: (path[-1], [loss + by * (n == place % len(losses)) for n, loss in enumerate(losses)])
+
+
+def _backwards(weights):
+    """The numbers of each row in the opposite order, or those of a column, or the tensors if each holds a single number."""
+    if all(weight.numel() == 1 for weight in weights):
+        return weights[::-1]
+    return [
+        weight.flip(-1 if weight.dim() and weight.shape[-1] > 1 else tuple(range(weight.dim()))) for weight in weights
+    ]
+
+
 def training_losses(model, weights, batches, held_out, rate, clip):
     """Returns the losses that it trains with."""
     losses = []
@@ -154,6 +178,17 @@ WRONG = {
     _loop(ending=lambda path, losses: ([path[-2][0], *path[-1][1:]], losses)): "an incorrect one: it returns the first tensor as it was before the last step",
     _loop(ending=lambda path, losses: ([*path[-1][:-1], path[-2][-1]], losses)): "an incorrect one: it returns the last tensor as it was before the last step",
     _loop(ending=lambda path, losses: (path[1 + losses.index(min(losses))], losses)): "an incorrect one: it returns the weights with the lowest loss instead of the last ones",
+    _loop(ending=lambda path, losses: ([weight + 0.1 for weight in path[-1]], losses)): "an incorrect one: all its weights are too large by 0.1",
+    _loop(ending=lambda path, losses: (_scaled(path[-1], -1), losses)): "an incorrect one: its weights have the opposite sign",
+    _loop(ending=lambda path, losses: (_backwards(path[-1]), losses)): "an incorrect one: the numbers of its weights are in the opposite order",
+    _loop(ending=_off_at(0, 0.0012)): "an incorrect one: only the very first number of its weights is wrong, too large by 0.0012",
+    _loop(ending=_off_at(-1, -0.0012)): "an incorrect one: only the very last number of its weights is wrong, too small by 0.0012",
+    _loop(ending=lambda path, losses: (path[-1], [loss + 0.1 for loss in losses])): "an incorrect one: all its losses are too large by 0.1",
+    _loop(ending=lambda path, losses: ([weight + 0.1 for weight in path[-1]], [loss + 0.1 for loss in losses])): "an incorrect one: all its weights and losses are too large by 0.1",
+    _loop(ending=lambda path, losses: (path[-1], [-loss for loss in losses])): "an incorrect one: its losses have the opposite sign",
+    _loop(ending=lambda path, losses: (path[-1], losses[::-1])): "an incorrect one: its losses are in the opposite order",
+    _loop(ending=_loss_off_at(0, 0.0012)): "an incorrect one: only its first loss is wrong, too large by 0.0012",
+    _loop(ending=_loss_off_at(-1, -0.0012)): "an incorrect one: only its last loss is wrong, too small by 0.0012",
     _loop(clipped=lambda gradients, clip: gradients): "an incorrect one: nothing is clipped",
     _loop(clipped=lambda gradients, clip: [gradient.clamp(-clip, clip) for gradient in gradients]): "an incorrect one: it clips each entry of the gradients instead of their norm",
     _loop(clipped=lambda gradients, clip: [_clipped([gradient], clip)[0] for gradient in gradients]): "an incorrect one: the gradient of each tensor is clipped separately",

@@ -140,6 +140,7 @@ _mistaken("no_rounding", compare=partial(_same_weights_and_losses, agree=torch.e
 _mistaken(
     "too_much_room", compare=partial(_same_weights_and_losses, agree=partial(equal_up_to_rounding, tolerance=0.03))
 )
+_mistaken.on_less_than_all(lambda agree: {"compare": partial(_same_weights_and_losses, agree=agree)})
 _mistaken("runs_at_all", compare=partial(_same_weights_and_losses, agree=lambda a, b: a.shape == b.shape))
 _mistaken(
     "loss_falls", batches=BATCHES * 3, clips=(0.5,), compare=lambda expected, result: result[1][-1] < result[1][0]

@@ -69,6 +69,17 @@ def _altering(place):
     return write
 
 
+def _off_at(place, by):
+    """A write of which a single number is off: the first or the last."""
+
+    def write(*args):
+        new = by_products(*args)
+        new.view(-1)[place] += by
+        return new
+
+    return write
+
+
 def needs_one_row(memory, weights, erase, add):
     """It takes the batch for a single row: it stops where there are more."""
     weights, erase, add = (given.reshape(given.shape[-1]) for given in (weights, erase, add))
@@ -128,6 +139,12 @@ WRONG = {
     variant({"result": lambda new: new.reshape(len(new), new.shape[2], -1)}): "an incorrect one: it cuts its result into W positions of N numbers",
     variant({"result": lambda new: new[:1]}): "an incorrect one: it returns only the first row",
     variant({"result": lambda new: new.bfloat16().float()}): "an incorrect one: its numbers are rounded to three digits",
+    variant({"result": torch.neg}): "an incorrect one: its result has the opposite sign",
+    variant({"result": lambda new: new.flip(2)}): "an incorrect one: the entries of each position are in the opposite order",
+    variant({"result": lambda new: new.flip(1)}): "an incorrect one: the positions are in the opposite order",
+    variant({"result": lambda new: new + 0.1}): "an incorrect one: all its numbers are too large by 0.1",
+    _off_at(0, 0.002): "an incorrect one: only its very first number is wrong, too large by 0.002",
+    _off_at(-1, -0.002): "an incorrect one: only its very last number is wrong, too small by 0.002",
     variant({"result": lambda new: new * torch.nan}): "an incorrect one: it gives NaN",
     given_memory_altered: "an incorrect one: it writes to the memory that it is given",
     given_memory_erased: "an incorrect one: it erases in the memory that it is given",

@@ -98,6 +98,7 @@ def _by(compare):
 
 
 _mistaken.by_comparing(0.03, _by)
+_mistaken.on_less_than_all(_by)
 
 
 LEFT_OUT = {  # what a test may leave out, and what that changes

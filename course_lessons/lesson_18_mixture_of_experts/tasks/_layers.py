@@ -162,6 +162,17 @@ def _gates_left_in_order(gates, outputs, x):
     return _sum(gates[_order(gates)], outputs, x)
 
 
+def _off_at(place, by, from_rows=1):
+    """A layer of which a single number of y is off, the first or the last, in batches of so many rows or more."""
+
+    def off(y, x):
+        y = y.clone()
+        y.view(-1)[place] += by * (len(x) >= from_rows)
+        return y
+
+    return _ending(off)
+
+
 def _needs_two_rows(y, x):
     if len(x) < 2:
         raise ValueError("expected more than 1 value per channel when training")
@@ -230,6 +241,9 @@ WRONG = {
     _ending(lambda y, x: torch.cat([y[:, :-1], 0 * y[:, -1:]], 1)): "an incorrect one: the last number of each row of y is 0",
     _ending(lambda y, x: -y): "an incorrect one: y has the opposite sign",
     _ending(lambda y, x: y.bfloat16().float()): "an incorrect one: y is rounded to three digits",
+    _ending(lambda y, x: y + 0.1): "an incorrect one: all numbers of y are too large by 0.1",
+    _off_at(0, 0.0015): "an incorrect one: only the very first number of y is wrong, too large by 0.0015",
+    _off_at(-1, -0.0015, MOST_EXPERTS * ROOM + 1): "an incorrect one: only the very last number of y is wrong, too small by 0.0015; a large batch reveals it",
     _ending(lambda y, x: y[:, None]): "an incorrect one: y has one axis too many",
     _ending(lambda y, x: y[:1]): "an incorrect one: y contains only the first row",
     _layer(_top_one, 6, told=lambda gates: gates.sum(1, keepdim=True)): "an incorrect one: it returns one gate for each row, without saying which expert it belongs to",
