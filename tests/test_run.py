@@ -450,3 +450,18 @@ def test_a_module_that_changes_its_weights_is_found_to():
 
     case = Case("a layer", ({"width": 2}, {"weight": torch.ones(2)}, torch.ones(1, 2)), module=True)
     assert run(Halved, [case])[0].changed == ((1, "weight"),)
+
+
+def test_a_slow_test_over_candidates_is_called_twice_only_at_first():
+    calls = []
+
+    def slow(candidate):
+        calls.append(candidate)
+        ended = time.process_time() + 0.15
+        while time.process_time() < ended:
+            pass
+        return True
+
+    cases = [Case(f"candidate {key}", (Candidate(key),)) for key in range(8)]
+    assert len(run(slow, cases, 10, lambda key: len)) == 8
+    assert 8 < len(calls) < 14, len(calls)

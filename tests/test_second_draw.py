@@ -40,9 +40,12 @@ def nearly_masked(x, weight_q, weight_k, weight_v, mask=None):
         ("09.self_attention", nearly_masked, "NaN", "-1e-9 is a tiny number"),
         ("15.doubly_stochastic", looped, "multiply the weights at padding", "you returned 5.0; a torch.Tensor was expected"),
         ("18.at_risk", lambda old, new: ((old > 0)[:, None] == (new > 0)).all(-1).any(1), "last new input", "exactly the same experts"),
-        ("22.classify", lambda logits, unlabelled, positive, negative: (logits[:, positive] - logits[:, negative]).bool(), "threshold", "True everywhere"),
+        ("22.classify", lambda logits, unlabelled, positive, negative: (logits[:, positive] - logits[:, negative]).bool(), "threshold", "You take the absolute value"),
         ("22.grouped_query_attention", causal, "uses", "are they 0 where the mask is False"),
         ("07.tipping_alpha", lambda *given: float(math.ceil(solution_of("07.tipping_alpha")(*given))), "a step of 0.1", "rounded up to a multiple of 1"),
+        ("08.local_centre", lambda state, weight, v, length: length.float().mean() * torch.sigmoid(torch.tanh(state @ weight.T) @ v), "B×B", "centre"),
+        ("05.sequence_loss", lambda logits, target, mask: F.cross_entropy(logits[mask], target[mask], reduction="sum") / mask.shape[1], "all B·T", "You divide by T"),
+        ("22.swiglu", lambda x, gate, up, down: (x @ gate.T * F.silu(x @ up.T)) @ down.T, "SiLU is applied to the product with weight_gate", "Apply SiLU to the product with weight_gate"),
         ("13.label_smoothing_loss", lambda logits, target, smoothing, pad: F.cross_entropy(logits.mT, target, ignore_index=pad, label_smoothing=smoothing, reduction="sum"), "True where", "the sum of the losses"),
     ],
 )  # fmt: skip

@@ -403,6 +403,9 @@ def _guesses(where, evaluator, probe, off, received):
     elif where == "mistakes":
         for baseline in evaluator.mistakes:
             # A change that is rarely made may fit by chance what is one mistake of another kind.
+            value = evaluator.at(baseline, probe)
+            if value and value.shapes != received[probe].shapes:  # its sentence is on a shape that nobody returned
+                continue
             yield from (each for each in _changes_of(evaluator, baseline, probe, off, received) if each.often)
     else:
         yield from _fitting_hypotheses(evaluator, getattr(evaluator, where), probe, received)
@@ -464,7 +467,7 @@ def _by_a_number(evaluator, baseline, wrong, off, received):
             formula, letter, of_sizes = found[0]
             function = lambda t, case, n=of_sizes, apply=apply: apply(t, n(sizes_of(evaluator.task, case.args)))  # noqa: E731
             words = text.format(formula).replace("plus -", "minus ")
-            yield Hypothesis(baseline, words, function, wrong, _evidence(letter, sizes, numbers), often=bool(why_of))
+            yield Hypothesis(baseline, words, function, wrong, _evidence(letter, sizes, numbers))
 
 
 def _number_text(number):

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from course_utils.models.glimpses import corner, glimpse
 
 CLASSES = 3
+ENTRIES_AT_MOST = 200_000  # of a matrix that is kept
 
 
 @lru_cache(maxsize=256)
@@ -22,8 +23,19 @@ def _made(rows, columns, seed):
 
 
 def look(image, locations, size, scales):
-    """All glimpses: T×scales×size×size."""
-    return glimpse(image.expand(len(locations), *image.shape), locations, size, scales)
+    """All glimpses: T×scales×size×size. A test calls models thousands of times, mostly with the same locations."""
+    if len(locations) * scales * size**2 * image.numel() > ENTRIES_AT_MOST:
+        return glimpse(image.expand(len(locations), *image.shape), locations, size, scales)
+    places = tuple(map(tuple, locations.tolist()))
+    return (_projection(*image.shape, places, size, scales) @ image.flatten()).unflatten(0, (-1, scales, size, size))
+
+
+@lru_cache(maxsize=128)
+def _projection(Y, X, places, size, scales):
+    """The matrix that turns an image's pixels into the cells of its glimpses."""
+    pixels = torch.eye(Y * X).unflatten(1, (Y, X))
+    cells = [glimpse(pixels, torch.tensor([place]).expand(Y * X, 2), size, scales).flatten(1).T for place in places]
+    return torch.cat(cells)
 
 
 def _features(patches, locations):
@@ -207,5 +219,5 @@ RARE = {
     _leak(ALL, _mean, lambda image, locations, size, scales: len(locations) == 1): "an incorrect model: it peeks if there is a single glimpse",
     _leak(ALL, _mean, lambda image, locations, size, scales: scales == 1): "an incorrect model: it peeks if `scales` is 1",
     _leak(ALL, _mean, lambda image, *rest: image.shape[0] < image.shape[1]): "an incorrect model: it peeks in images that are wider than tall",
-    _leak(ALL, _mean, lambda image, *rest: max(image.shape) > 20): "an incorrect model: it peeks in images of more than 20 pixels on a side",
+    _leak(ALL, _mean, lambda image, *rest: max(image.shape) > 16): "an incorrect model: it peeks in images of more than 16 pixels on a side",
 }  # fmt: skip

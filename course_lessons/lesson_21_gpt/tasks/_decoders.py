@@ -54,6 +54,7 @@ def behind(old, new):
 
 
 def decoder(
+    layers=1,
     place=after,
     add=lambda at: torch.zeros(len(at), D),
     turn=turned,
@@ -66,16 +67,16 @@ def decoder(
     normal=norm,
     ending=lambda logits, past: logits,
 ):
-    """Return a decoder of pre-norm blocks, right but for the parts that are given; it keeps keys and values of each layer, one list for all, and how often it was called."""
+    """Return a decoder of pre-norm blocks, right but for the parts that are given, with a single layer unless more are asked for, since a test may call it thousands of times; it keeps keys and values of each layer, one list for all, and how often it was called."""
 
     def model(ids, cache):
         B, T = ids.shape
-        *tensors, calls = cache or [torch.zeros(B, H, 0, d)] * (2 * LAYERS) + [0]
+        *tensors, calls = cache or [torch.zeros(B, H, 0, d)] * (2 * layers) + [0]
         pairs = list(zip(tensors[::2], tensors[1::2], strict=True))
         past = pairs[0][0].shape[2]
         at = place(past, T, calls)
         x, kept = WORDS[ids] + add(at), []
-        for n in range(LAYERS):
+        for n in range(layers):
             query, key, value = (
                 part.unflatten(2, (H, d)).transpose(1, 2) for part in (normal(x) @ IN[n].T).chunk(3, -1)
             )
@@ -127,9 +128,9 @@ def each_by_itself(ids, cache):
     return torch.tanh(WORDS[ids] @ OF_INPUT.T) @ READOUT.T, None
 
 
-ROTARY, LEARNED = decoder(), decoder(add=learned, turn=unturned)
+ROTARY, LEARNED = decoder(), decoder(layers=2, add=learned, turn=unturned)
 RIGHT = {
-    ROTARY: "a correct model: two layers with rotary positions",
+    ROTARY: "a correct model: one layer with rotary positions",
     LEARNED: "a correct model: two layers with learned positions",
     decoder(turn=unturned): "a correct model: no positions at all",
     decoder(
@@ -185,7 +186,7 @@ WRONG = {
     decoder(keep=lambda old, new, both: torch.cat([old, new[:, :, -1:]], 2)): "an incorrect model: it keeps only the last id of each piece",
     decoder(keep=lambda old, new, both: both[:, :, -3:]): "an incorrect model: its cache keeps three ids, but without a cache it sees all ids",
     decoder(join_values=lambda old, new: torch.cat([new, old], 2)): "an incorrect model: new values come before the old ones and new keys after them",
-    decoder(of_layer=lambda kept, n: kept[0]): "an incorrect model: its second layer uses the first layer's cache",
+    decoder(layers=2, of_layer=lambda kept, n: kept[0]): "an incorrect model: its second layer uses the first layer's cache",
     decoder(at_use=lambda old: old[:1].expand(old.shape)): "an incorrect model: all sentences of a batch use the first sentence's cache",
     decoder(at_use=lambda old: torch.cat([0 * old[:1], old[1:]])): "an incorrect model: what it keeps of the first sentence is lost",
     decoder(at_use=lambda old: old.half().float()): "an incorrect model: its cache is in half precision",
