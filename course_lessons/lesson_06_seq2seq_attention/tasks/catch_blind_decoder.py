@@ -158,7 +158,43 @@ def _cut_into_equal_parts(state, annotations, mask):
     return _bahdanau(state, real, torch.ones(real.shape[:2], dtype=torch.bool))
 
 
+def _slightly(leak):
+    """A correct decoder whose features also depend on leak(words, annotations, mask), by less than 0.001.
+
+    Each step turns the leak's four numbers by an angle of its own, so that one of them moves by more than 0.0001 whatever the leak was.
+    """
+
+    def decoder(words, state, annotations, mask):
+        angles = 1.7 * leak(words, annotations, mask)
+        return _looks_before(words, state, annotations, mask) + 0.0004 * torch.sin(
+            angles + torch.arange(words.shape[1])[:, None]
+        )
+
+    return decoder
+
+
+def _padding(words, annotations, mask):
+    return without_garbage(annotations, ~mask).sum(1, keepdim=True)[..., :STATE]
+
+
+def _sentence_before(words, annotations, mask):
+    return without_garbage(annotations, mask).sum(1, keepdim=True)[..., :STATE].roll(1, 0)
+
+
+def _places(words, annotations, mask):
+    return (torch.arange(mask.shape[1])[:, None] * without_garbage(annotations, mask)).sum(1, keepdim=True)[..., :STATE]
+
+
+def _later_words(words, annotations, mask):
+    later = words.sum(1, keepdim=True) - words.cumsum(1)
+    return torch.cat([later, later[..., :1] - later[..., 1:2]], -1)
+
+
 WRONG = {
+    _slightly(_padding): "an incorrect decoder: padding moves its features by less than a thousandth",
+    _slightly(_sentence_before): "an incorrect decoder: another sentence moves its features by less than a thousandth",
+    _slightly(_places): "an incorrect decoder: a new order of annotations and mask moves its features by less than a thousandth",
+    _slightly(_later_words): "an incorrect decoder: later words move its features by less than a thousandth",
     _with(lambda state, *source: state.new_zeros(len(state), ANNOTATION)): "an incorrect decoder: it ignores the source",
     _with(_last_place): "an incorrect decoder: it attends only to the last annotation",
     _with(_wrong("mask_unused")): "an incorrect decoder: it attends to padding",

@@ -64,6 +64,18 @@ def _at(length):
     return lambda x: attention(x + (len(x) == length) * PLACES[: len(x)])
 
 
+def _at_row(place, length):
+    """Of so many rows, one has a first entry that is larger by 0.0002: a test that compares a single row rarely meets it."""
+
+    def model(x):
+        y = attention(x)
+        if len(x) == length:
+            y[place, 0] += 0.0002
+        return y
+
+    return model
+
+
 AWARE = {
     lambda x: attention(x + PLACES[: len(x)]): "a model that notices the order: positions are added",
     causal_attention: "a model that notices the order: a causal mask",
@@ -84,7 +96,15 @@ AWARE = {
     lambda x: x + F.pad(x[:, 3:].roll(1, 0), (3, 0)): "a model that notices the order: the last feature of the row before is added",
     lambda x: x + F.pad(x[:, :1].roll(1, 0), (0, 3)): "a model that notices the order: the first feature of the row before is added",
     lambda x: attention(x) + PLACES[: len(x)] / 2000: "a model that notices the order very weakly: a two-thousandth of each position is added",
+    lambda x: each_by_itself(x) * (-1.0) ** torch.arange(len(x))[:, None]: "a model that notices the order: every other row has the opposite sign",
+    lambda x: torch.stack([row.roll(n) for n, row in enumerate(each_by_itself(x))]): "a model that notices the order: the entries of each row are moved on by its position",
+    lambda x: attention(x) + torch.arange(len(x))[:, None] / 10: "a model that notices the order: a tenth of the position is added to every entry of a row",
     **{_at(T): f"a model that notices the order only of {T} rows" for T in (4, 7, 10, LONGEST)},
+    **{
+        _at_row(place, T): f"a model that notices the order only of {T} rows, and only in the {name} row, where one entry is larger by 0.0002"
+        for T in (LONGEST - 1, LONGEST)
+        for place, name in ((0, "first"), (-1, "last"))
+    },
 }  # fmt: skip
 
 task = Task(
