@@ -473,7 +473,9 @@ def _(numbers):
     )
 
 
-@claim("05", "With GRUs, the first two translations are now correct, guitar included. The third says *a woman is walking")
+@claim(
+    "05", "With GRUs, the first two translations are now correct, guitar included. The third says *a woman is walking"
+)
 def _(numbers):
     found = [
         [row[name] for name in ("guitar", "snow", "bench")] for row in read_rows("all_captions", where={"cell": "GRU"})
