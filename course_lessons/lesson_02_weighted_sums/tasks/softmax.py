@@ -35,7 +35,7 @@ def _(draw):
     maxima = torch.tensor([[low, high], [highest, low]]).float()
     yield Case("2 rows of 2 scores, with different maxima", (maxima,))
     yield Case("3 rows of 5 scores, temperature 0.5", (draw.numbers(3, 5), 0.5), True)
-    yield Case("3 rows of 5 scores, temperature 0.1", (draw.numbers(3, 5), 0.1))
+    yield Case("3 rows of 5 scores, temperature 0.25", (draw.numbers(3, 5), 0.25))
     yield Case("scores of shape (2, 3, 5), temperature 3", (draw.numbers(2, 3, 5), 3.0), True)
     yield Case("scores of shape (2, 2, 3, 2), temperature 1.25", (draw.numbers(2, 2, 3, 2), 1.25))
     far = torch.tensor([[1e4, -1e4, 0.0, 9e3], [-1e4, -2e4, -3e4, -1.5e4]])
