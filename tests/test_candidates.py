@@ -279,7 +279,7 @@ LATE = f"{WRITES}\nin_another_way = check\nin_another_way('17.write', write)"
 
 
 @needs_sandbox
-def test_a_process_that_met_a_candidate_is_not_given_inputs_again(make_grader):
+def test_a_process_that_met_a_candidate_gets_no_inputs_again(make_grader):
     """It could have asked the candidate, which may be a right answer, for the results on these inputs."""
     grader = make_grader(2**100)
 

@@ -551,7 +551,7 @@ SECONDS, LIKE_THIS = "seconds above 0", 'check("02.softmax", softmax)'
         (lambda: check("00.q1", -2, 5, seed=3), 'with a point: `check("00.q1", -2.5)`.'),
         (lambda: predict("02.cold", 0, 5), 'with a point: `predict("02.cold", 0.5)`.'),
         (lambda: reveal("02.cold", 0, 5), 'with a point: `reveal("02.cold", 0.5)`.'),
-        (lambda: check("02.q1", "b", 3), 'check("02.q1", "a")'),
+        (lambda: check("02.q1", "b", 3), 'check("02.q1", …)'),
         (lambda: progress("04", 3), "progress()"),
         (lambda: predict(), 'predict("02.cold", 0.5)'),
         (lambda: predict("02.warm", 1), 'There is no prediction "02.warm". Lesson 02 has 02.'),
