@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from course_lessons.lesson_02_weighted_sums import figures
-from course_utils import check, reveal
+from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import (
     ADVERBS,
     AFTER,
@@ -95,6 +95,9 @@ print("by PyTorch    ", higher.softmax(-1))
 # Before the softmax, we can divide all scores by a number called the **temperature**. At temperature 1, "great" has a weight of 0.844; what will its weight be at 0.4?
 
 
+# %% tags=["nbval-check-output"]
+predict("02.cold", ...)
+
 # %% tags=["reveals"]
 print("The weights at four temperatures:")
 weights_at = {}
@@ -162,6 +165,9 @@ print("weights", weights)
 # %% [markdown]
 # The exponentials of "really" and "great" are 2.718 and 1, which add up to 3.718, so the weight of "great" is $1 / 3.718 = 0.269$. Now we put "not", with a score of 2 and an exponential of $e^2 = 7.389$, in front. By what number does this divide the weight of "great"?
 
+
+# %% tags=["nbval-check-output"]
+predict("02.great_after_not", ...)
 
 # %% tags=["nbval-check-output", "reveals"]
 three_words = vectors_of("not really great")  # S D
@@ -295,6 +301,9 @@ class FixedAttention(nn.Module):
 
 # %% [markdown]
 # We train the sum from lesson 01 and models with one, two and three θs, each with five seeds. What share of the test reviews will the model with *one* θ get right?
+
+# %% tags=["nbval-check-output"]
+predict("02.one_attention", ...)
 
 
 # %% tags=["reveals"]

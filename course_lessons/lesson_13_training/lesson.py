@@ -462,9 +462,8 @@ def train_on_captions(model, steps, every):
         return loss_on(model, next(training), smoothing=0.1)
 
     def validation_loss():
-        batches = list(new_captions)
-        sums = [(batch[2] != PAD).sum() * loss_on(model, batch) for batch in batches]
-        return sum(sums) / sum((wanted != PAD).sum() for _, _, wanted in batches)
+        losses = [loss_on(model, batch) for batch in new_captions]
+        return torch.stack(losses).mean()
 
     best = BestWeights(model, validation_loss, every)
     train_model(model, batch_loss, 0, steps, 0.01, 20, 0.1, best)
