@@ -260,8 +260,8 @@ def test_one_candidate_in_several_cases_is_judged_in_one_process():
     (task,) = (task for task in tasks_of("04") if task.id == "04.ignores_query")
     cases = task.make_cases(0)
     alone = one_by_one(task, cases)
-    assert len(alone) == len(task.candidates) == 21 and sorted(sum((asked.numbers for asked in alone), ())) == [
-        *range(63)
+    assert len(alone) == len(task.candidates) == 22 and sorted(sum((asked.numbers for asked in alone), ())) == [
+        *range(66)
     ]
     (influence,) = (task for task in tasks_of("03") if task.id == "03.influence")  # whose answer is no verdict
     assert one_by_one(influence, influence.make_cases(0)) == ()

@@ -147,7 +147,7 @@ def test_every_sentence_on_a_test_says_what_passes_or_is_refused():
     tests = [task for task in TASKS.values() if re.search("catch_|sees_order", task.id)]
     for mistake in (mistake for task in tests for mistake in task.mistakes):
         assert re.search(
-            "[Yy]our test (passes|does not notice)|pass(es)? your test|refused|refuses|rejects|rejected|says|returns|accepts",
+            "[Yy]our test passes|pass(es)? your test|refused|refuses|rejects|rejected|says|returns|accepts",
             mistake.sentence,
         ), mistake
 

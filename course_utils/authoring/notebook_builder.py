@@ -47,10 +47,9 @@ def compose(root, target, cells, repository):
     facts come first. A task's heading gets its title, with its demands below.
     """
     header = [heading(root, target.name, target.folder), _colab(target, repository)]
-    opening = [cells[0].text] if begins_in_header(cells) else []
-    cells = cells[len(opening) :]
     if target.folder == "notebooks":
         facts = of_lesson(root, target.name, exercises=(root / source_of("exercises", target.name)).is_file())
+        opening, cells = _with_opening_apart(cells)
         header += [*opening, facts]
     else:
         tasks = task_facts(root, target.number)
@@ -58,10 +57,16 @@ def compose(root, target, cells, repository):
         cells = [_with_facts(root, target, tasks, cell) for cell in cells]
         if target.folder == "exercises":
             cells, _ = split_solutions(target.source, cells)
+        opening, cells = _with_opening_apart(cells)
         header += opening
     setup = Cell("code", set_up_code(repository), 0, {"tags": ["setup"]})
     cells = [Cell("markdown", "\n\n".join(filter(None, header)), 0, {}), setup, *cells]
     return [replace(cell, text=absolute(cell.text, repository)) if cell.kind == "markdown" else cell for cell in cells]
+
+
+def _with_opening_apart(cells):
+    """Return the text that belongs to the header, in a list, and the other cells."""
+    return ([cells[0].text], cells[1:]) if begins_in_header(cells) else ([], cells)
 
 
 def set_up_code(repository):
