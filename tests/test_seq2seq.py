@@ -246,7 +246,7 @@ def test_lesson_05s_training_keeps_the_best_weights_of_this_run(tmp_path):
     assert model.scale.item() == 0
 
 
-def test_losses_of_lessons_01_and_13_do_not_depend_on_the_batches():
+def test_the_loss_of_lesson_01_does_not_depend_on_the_batches():
     page = program("measuring").page("01_bag_of_words", device="cpu")
     ids, mask, labels = torch.arange(5)[:, None], torch.ones(5, 1, dtype=torch.bool), torch.tensor([0.0, 1, 1, 1, 1])
     parts = [[part[start:stop] for part in (ids, mask, labels)] for start, stop in ((0, 4), (4, 5), (0, 5))]
@@ -256,12 +256,3 @@ def test_losses_of_lessons_01_and_13_do_not_depend_on_the_batches():
             return ids[:, 0].float()
 
     assert page.evaluate(Score(), parts[:2]) == pytest.approx(page.evaluate(Score(), parts[2:]))
-    page, looks = program("measuring").page("13_training"), []
-    by_pair = [make_batch([source], [target]) for source, target in zip(SOURCES, TARGETS, strict=True)]
-    for batches in (by_pair, [make_batch(SOURCES, TARGETS)]):
-        page.train_on_captions.__globals__.update(
-            loader_of=lambda split, batches=batches: batches,
-            train_model=lambda *of, **more: of[-1].look(),  # its last argument keeps the best weights
-        )
-        looks += page.train_on_captions(_SameLogits(0.3), steps=1, every=1)
-    assert looks[0] == pytest.approx(looks[1])
