@@ -357,7 +357,10 @@ def test_no_mark_behind_a_formula_begins_a_line(open_page):
       return mark.getBoundingClientRect().top > one.querySelector("math").getBoundingClientRect().bottom - 2;
     })"""
     found = page.locator("main .course-kept").evaluate_all(below)
-    assert len(found) > 5 and not any(found)
+    texts = page.locator("main .course-kept").all_text_contents()
+    assert len(found) > 5 and not any(found), [
+        text.split() for text, is_below in zip(texts, found, strict=True) if is_below
+    ]
 
 
 def test_a_printed_page_shows_all_of_its_content(open_page):

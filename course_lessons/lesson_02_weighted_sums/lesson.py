@@ -334,7 +334,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 # %% [markdown]
 # In all five runs, one θ gets three of the four cases right. The sum, in the row for 0 θs, does no better than chance for any seed. Two θs get all four cases right in most runs, and three θs in every run.
 #
-# Five runs, and never more than three cases: that is no accident. Whatever the word vectors, $g$, $w$ and $b$ are, one θ gets at least one of the four cases wrong.
+# Five runs, and never more than three cases: that is no accident. Whatever word vectors, score and linear layer we choose, one θ gets at least one of the four cases wrong.
 #
 # <details><summary>The proof</summary>
 #
