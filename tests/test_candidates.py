@@ -256,7 +256,7 @@ def test_each_candidate_is_judged_alone(task):
     assert all(len(unpack(asked.cases)) == 1 for asked in alone)
 
 
-def test_one_candidate_in_several_cases_is_judged_in_one_process():
+def test_a_candidate_in_several_cases_is_judged_in_one_process():
     (task,) = (task for task in tasks_of("04") if task.id == "04.ignores_query")
     cases = task.make_cases(0)
     alone = one_by_one(task, cases)
