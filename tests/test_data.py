@@ -524,7 +524,7 @@ def test_four_cases_share_neutral_words_and_defeat_any_sum():
         assert right.reshape(-1, 4).sum(1).max() <= 3
 
 
-def test_folders_that_are_named_stay_the_same_in_processes_that_start_elsewhere(tmp_path, monkeypatch):
+def test_named_folders_stay_the_same_in_processes_elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COURSE_DATA_MIRROR", "mirror")
     monkeypatch.setenv("COURSE_DATA", "cache")

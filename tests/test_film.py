@@ -56,7 +56,7 @@ def test_a_film_is_one_sound_svg_without_scripts(film):
 
 
 @pytest.mark.parametrize("film", FILMS.values(), ids=FILMS)
-def test_a_film_stands_still_on_its_last_frame_in_print_and_where_motion_is_not_wanted(film):
+def test_a_film_stands_still_in_print_and_on_request(film):
     assert "@media (prefers-reduced-motion: reduce), print { .m { animation: none !important } }" in film.svg
     hidden = re.findall(r'<g class="m k\d+" opacity="0">(.*?)</g>', film.svg)
     still = film.svg
@@ -98,7 +98,7 @@ def test_the_sum_that_three_looks_shows_can_be_checked_by_eye():
     assert len(products) == 4 and round(sum(products), 2) == total
 
 
-def test_one_look_shows_the_numbers_that_the_lesson_prints():
+def test_a_look_shows_the_numbers_that_the_lesson_prints():
     cells = json.loads((ROOT / "notebooks/06_seq2seq_attention.ipynb").read_text(encoding="utf-8"))["cells"]
     (outputs,) = (cell["outputs"] for cell in cells if "figures.one_look(words" in "".join(cell["source"]))
     printed = "".join(outputs[0]["text"])
@@ -112,7 +112,7 @@ def test_one_look_shows_the_numbers_that_the_lesson_prints():
     [("the film was not awful", "“awful” is found twice: by “not” and by “awful”", "= +1: a good review"),
      ("the film was awful", "“awful” is found once: by “awful”", "= −1: a bad review")],
 )  # fmt: skip
-def test_three_jobs_says_who_finds_the_opinion_and_what_it_adds_up_to(sentence, finding, total):
+def test_a_film_of_jobs_says_who_finds_the_opinion(sentence, finding, total):
     film = three_jobs(sentence)
     assert film.title == finding and total in texts(film.frame())
 

@@ -291,7 +291,7 @@ def test_a_lesson_is_found_by_name_checks_then_tasks(tmp_path):
         assert read(tmp_path, notebook("a = 1", metadata={"course": strange})).lesson == ""
 
 
-def test_the_lesson_that_a_notebook_names_wins_and_the_rest_is_said(tmp_path):
+def test_the_lesson_that_a_notebook_names_wins(tmp_path):
     answers = "def causal_mask(n): return n", "def attention(q): return q"
     check, checked = "def softmax(x): return x", "check('02.softmax', softmax)"
     code = lambda source: {"cell_type": "code", "source": source}  # noqa: E731

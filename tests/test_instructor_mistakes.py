@@ -274,7 +274,7 @@ def test_no_file_is_found_in_the_current_folder_or_above_it(submissions, monkeyp
         assert instructor_file() is None
 
 
-def test_a_file_beside_the_courses_code_is_found_from_every_folder(submissions, monkeypatch, tmp_path):
+def test_a_file_beside_the_code_is_found_from_every_folder(submissions, monkeypatch, tmp_path):
     clone = tmp_path / "clone"
     (clone / "notebooks").mkdir(parents=True)
     (clone / "pyproject.toml").write_text('name = "attention-course"', encoding="utf-8")
@@ -307,7 +307,7 @@ IMPORTED_SINCE = "import sys, course_utils.grading.pipeline, course_utils.gradin
 
 @needs_sandbox
 @pytest.mark.parametrize("module", [False, True])
-def test_nothing_among_the_submissions_is_imported(submissions, tmp_path, module):
+def test_modules_among_the_submissions_are_not_imported(submissions, tmp_path, module):
     """Also where Python itself looks: a new process begins with the current folder, an editable install may have names of folders."""
     mark = f"open({str(tmp_path / 'mark')!r}, 'a').write(__name__ + chr(10))\n"
     finder = submissions / f"__editable__.attention_course-{version('attention-course')}.finder.__path_hook__"
@@ -338,7 +338,7 @@ def test_changes_are_tried_in_the_sandbox(submissions, tmp_path, capsys):
     assert doubled.function is None and doubled.is_run  # there is nothing to call on the trusted side
 
 
-def test_a_file_among_the_submissions_is_refused_even_if_it_is_named(submissions, tmp_path, capsys):
+def test_a_named_file_among_the_submissions_is_refused(submissions, tmp_path, capsys):
     options = ["--out", str(tmp_path / "out"), "--mistakes", "eve/course_mistakes.md"]
     assert main(["grade", ".", *options]) == 2
     assert "lies among the submissions" in capsys.readouterr().err
@@ -364,7 +364,7 @@ def test_a_wrong_file_costs_only_itself_and_is_told_once(file, capsys, monkeypat
         (FILE + " " * 2**20, "more than a megabyte"),
     ],
 )
-def test_a_file_that_is_no_text_of_changes_is_refused_in_a_sentence(file, text, said):
+def test_a_file_that_holds_no_changes_is_refused(file, text, said):
     with pytest.raises(CourseError, match=said):
         file(text)
 

@@ -63,7 +63,7 @@ def test_lesson_15_reads_a_photograph_held_sideways_upright(lesson, tmp_path):
     assert found.shape == (6, 4, 3) and (found[:3] == 200).all() and (found[3:] == 0).all()
 
 
-def test_lesson_15_scales_16_bit_grey_and_puts_what_is_clear_on_white(lesson, tmp_path):
+def test_lesson_15_scales_16_bit_grey_and_fills_with_white(lesson, tmp_path):
     grey = np.array([[0, 257 * 100], [257 * 200, 65_535]], dtype=np.uint16)
     for name in ("one.png", "one.tif"):
         found = lesson.read(saved_as(tmp_path / name, Image.fromarray(grey)))

@@ -452,7 +452,7 @@ def test_a_module_that_changes_its_weights_is_found_to():
     assert run(Halved, [case])[0].changed == ((1, "weight"),)
 
 
-def test_a_slow_test_over_candidates_is_called_twice_only_at_first():
+def test_a_slow_test_over_candidates_is_called_once():
     calls = []
 
     def slow(candidate):

@@ -230,7 +230,7 @@ class _SameLogits(nn.Module):
         return (self.scale * torch.arange(float(V))).expand(*given.shape, V)
 
 
-def test_lesson_05s_loss_is_a_mean_over_words_whatever_the_batches():
+def test_lesson_05s_loss_is_a_mean_over_words():
     page = program("measuring").page("05_seq2seq", device="cpu")
     one_by_one = [make_batch([source], [target]) for source, target in zip(SOURCES, TARGETS, strict=True)]
     found = page.evaluate(_SameLogits(0.3), one_by_one)
