@@ -10,7 +10,7 @@ SCALE, LEFT, TALL = 50, 178, 38  # pixels: of an exponential of 1, of the left e
 def one_look(names, x, theta):
     """Film: fixed attention looks at some words, x S×D, with the vector θ as its query."""
     scores = x @ theta
-    parts = [" + ".join(f"{a:g}·{b:g}" for a, b in zip(row, theta.tolist(), strict=True)) for row in x.tolist()]
+    parts = [looks.products(word, theta) for word in x]
     title = f"θ looks for “{names[int(scores.argmax())]}”"
     return looks.one_look(title, names, theta, x, x, scores.softmax(-1), scores, parts, "word · θ", named=False)
 

@@ -14,7 +14,7 @@ SHOWN = 0.05  # smaller weights have no line
 def one_query(names, query, keys, values):
     """Film: the three steps for one query, D, with keys S×D and values S×E, by dot products."""
     scores = keys @ query
-    parts = [" + ".join(f"{q:g}·{k:g}" for q, k in zip(query.tolist(), key, strict=True)) for key in keys.tolist()]
+    parts = [looks.products(query, key) for key in keys]
     title = f"“{names[int(scores.argmax())]}” has what the query asks for"
     return looks.one_look(title, names, query, keys, values, scores.softmax(-1), scores, parts, "query · key")
 

@@ -15,7 +15,7 @@ from course_utils.figures.layout import INSIDE, Sketch, columns_of, row
 ROLES = ("queries", "keys", "values")
 SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T S", "context": "B T E"}
 AMONG_WORDS = SHAPES | {"queries": "B S D", "values": "B S D", "scores": "B S S", "context": "B S D"}
-WORDS, NARROW_WORDS = "word vectors: *x*₁ *x*₂ *x*₃", "word\nvectors: *x*₁ *x*₂ *x*₃"
+NARROW_WORDS = "word\nvectors: *x*₁ *x*₂ *x*₃"
 CAUSAL, CROSS, LLAMA = "causal\nself-attention", "attention\nto the source", "causal attention,\nrotary, 8 groups"
 Q, K, V, DOT = "queries: *Q*", "keys: *K*", "values: *V*", "*q* · *k*"
 EIGHT_SCORES = "dot, scaled dot, content-based, general, additive, perceptron, concatenating, location-based".split(

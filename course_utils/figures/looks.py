@@ -6,12 +6,16 @@ Not here: the pieces and how they move (`film.py`), the look of a role (`roles.p
 from course_utils.figures.film import Film, bar, bracketed, chip, line, number, vector, words
 from course_utils.figures.roles import GREY
 
+WHOLE, EXACT = 0, 3  # decimals: of the vectors' entries; of scores, weights, products and the context
 LEFT, FIRST = 18, 226  # pixels: the names of the rows, the left edge of the words' columns
 
 
-def one_look(
-    title, names, query, keys, values, weights, scores, comparisons, note, digits=(0, 3, 3), named=True
-) -> Film:
+def products(one, other) -> str:
+    """Return how the dot product of two vectors is computed, in text: 0·0 + 2·1."""
+    return " + ".join(f"{a:g}·{b:g}" for a, b in zip(_list(one), _list(other), strict=True))
+
+
+def one_look(title, names, query, keys, values, weights, scores, comparisons, note, named=True) -> Film:
     """Film: one look at some words, from the query and the keys to the context, each number in its place.
 
     Args:
@@ -22,14 +26,13 @@ def one_look(
         weights, scores: S each.
         comparisons: how each score is computed, in text, S; a part [role:text] has the colour of its role.
         note: the same in general.
-        digits: decimals of the vectors' entries, of scores and weights, and of products and the context.
         named: False in lesson 02, where θ is the query and keys and values have no names yet: both are plain words.
     """
-    film, (plain, exact, summed) = Film(title, 460, 12), digits
+    film = Film(title, 460, 12)
     query, keys, values = ([_list(row) for row in rows] for rows in ([query], keys, values))
     scores, weights = _list(scores), _list(weights)
     key, value, first = ("key", "value", "[query:query], [key:keys]") if named else ("word", "word", "[query:θ], words")
-    whole = 0 if all(score.is_integer() for score in scores) else exact
+    of_scores = WHOLE if all(score.is_integer() for score in scores) else EXACT
     wide = (746 - FIRST - 126) / len(names)  # the context is to the right of the columns
     centres = [FIRST + wide * (i + 0.5) for i in range(len(names))]
     context = [sum(w * value[e] for w, value in zip(weights, values, strict=True)) for e in range(len(values[0]))]
@@ -43,33 +46,33 @@ def one_look(
     for y, role, name, remark, start in rows:
         film.add(words(LEFT, y, name, 16, role, True, "start"), start)
         film.add(words(LEFT, y + 19, remark, 13, anchor="start", fill=GREY), start)
-    film.add(_vector(FIRST - 48, 78, query[0], "query", plain))
+    film.add(_vector(FIRST - 48, 78, query[0], "query", WHOLE))
     for i, (x, name) in enumerate(zip(centres, names, strict=True)):
-        film.add(words(x, 46, name, 16, bold=True) + _vector(x, 78, keys[i], key, plain))
+        film.add(words(x, 46, name, 16, bold=True) + _vector(x, 78, keys[i], key, WHOLE))
         film.add(line(x, 100, x, 122), 0.8)
         film.add(
-            words(x, 142, comparisons[i], 13, fill=GREY) + words(x, 164, number(scores[i], whole), 17, bold=True),
+            words(x, 142, comparisons[i], 13, fill=GREY) + words(x, 164, number(scores[i], of_scores), 17, bold=True),
             0.8 + 0.3 * i,
         )
         film.add(line(x - 46, 286, x + 46, 286, width=1, tip=False), 2.6)
         film.add(bar(x, 286, weights[i], 84, 56), 2.6, None, "grow")
-        film.add(words(x, 279 - max(84 * weights[i], 1.5), number(weights[i], exact), 16, "weight", True), 3.0)
-        product = f"[weight:{number(weights[i], exact)}] × {_tuple(values[i], plain)}"
+        film.add(words(x, 279 - max(84 * weights[i], 1.5), number(weights[i], EXACT), 16, "weight", True), 3.0)
+        product = f"[weight:{number(weights[i], EXACT)}] × {_tuple(values[i], WHOLE)}"
         film.add(chip(x - wide / 2 + 4, 332, "", value, wide - 8, 36) + words(x, 355, product, 14), 4.4)
         part = [weights[i] * entry for entry in values[i]]
-        film.add(words(x, 432, _tuple(part, summed), 14, bold=True), 6.2)
+        film.add(words(x, 432, _tuple(part, EXACT), 14, bold=True), 6.2)
     for x in centres[:-1]:
         film.add(words(x + wide / 2, 432, "+", 16, bold=True, fill=GREY), 6.2)
     film.add(words(centres[-1] + wide / 2 + 1, 432, "=", 16, bold=True, fill=GREY), 6.7)
-    film.add(_vector(centres[-1] + wide / 2 + 68, 427, context, "context", summed), 6.7)
+    film.add(_vector(centres[-1] + wide / 2 + 68, 427, context, "context", EXACT), 6.7)
     each = []
     for name, k, score, weight, v in zip(names, keys, scores, weights, values, strict=True):
-        own = f", value {_tuple(v, plain)}" * named
-        numbers = f"score {number(score, whole)}, weight {number(weight, exact)}"
-        each.append(f"{name}: {key if named else 'vector'} {_tuple(k, plain)}{own}, {numbers}")
+        own = f", value {_tuple(v, WHOLE)}" * named
+        numbers = f"score {number(score, of_scores)}, weight {number(weight, EXACT)}"
+        each.append(f"{name}: {key if named else 'vector'} {_tuple(k, WHOLE)}{own}, {numbers}")
     film.description = (
-        f"The query is {_tuple(query[0], plain)}. {'. '.join(each)}. The weighted sum of the "
-        f"{'values' if named else 'vectors'}, the context, is {_tuple(context, summed)}."
+        f"The query is {_tuple(query[0], WHOLE)}. {'. '.join(each)}. The weighted sum of the "
+        f"{'values' if named else 'vectors'}, the context, is {_tuple(context, EXACT)}."
     )
     return film
 

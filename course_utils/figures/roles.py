@@ -27,12 +27,9 @@ ROLES = {
     "value": Role("#00795a", "#d8f3e8"),
     "context": Role("#00795a", "#00795a", "#ffffff"),
     "weight": Role("#0b6fa4", "#cfe6f5"),
-    "wrong": Role("#a3002e", "#fde3e9"),
 }
-WEIGHTS = (
-    "#ffffff",
-    "#0b6fa4",
-)  # the colours of the weights 0 and 1; those between lie on the line from one to the other
+# The colours of the weights 0 and 1; those between lie on the line from one to the other.
+WEIGHTS = ("#ffffff", ROLES["weight"].colour)
 
 
 def colour_of(role: str) -> str:
