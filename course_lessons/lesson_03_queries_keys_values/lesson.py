@@ -6,6 +6,7 @@
 # Now the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
 
 # %%
+import ipywidgets
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -14,6 +15,7 @@ from course_lessons.lesson_03_queries_keys_values import figures
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
+from course_utils.figures.widgets import explore
 from course_utils.models.sentiment import build_vocabulary, correct, encode, train
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -206,7 +208,20 @@ for case in cases:
 #
 # The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence's opinion.
 #
-# **Your turn**: call `by_hand` or `figures.three_jobs` with sentences of your own. What does `by_hand("great , not awful")` return?
+# Follow the sum in each of the four cases.
+
+
+# %%
+def jobs_in(sentence):
+    return figures.three_jobs(sentence, features, W_q, W_k, W_v)
+
+
+review = ipywidgets.ToggleButtons(options=cases, value=cases[3], description="review")
+jobs_explorer = explore(jobs_in, sentence=review)
+jobs_explorer
+
+# %% [markdown]
+# **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
