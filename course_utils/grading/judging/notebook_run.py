@@ -20,6 +20,7 @@ from course_utils.grading.storage.normalise import without_addresses
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 NO_REPLY = (protocol.Closed, protocol.NoReplyInTime, protocol.Garbled)
 SECONDS_TO_TAKE = 5  # for a process to take what a task is offered
+CANDIDATES, SECOND_DRAW = "candidates", "second draw"  # what costs a notebook nothing; see `TimeBudget.free`
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 
@@ -47,11 +48,15 @@ class AnswerRequest(NamedTuple):
     checked: int = -1  # the one of these after which the object passed to `check` runs, whatever its name
     # Of a test over candidates: its cases, one candidate at a time, in place of all cases at once.
     one_by_one: tuple[CandidateCases, ...] = ()
+    second: bytes | None = None  # the cases of a second draw, packed; None where it adds nothing
 
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """The result for one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", if time was used up."""
+    """The result for one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", if time was used up.
+
+    `second`: the outcomes on a second draw, () if it was not run on that. They decide only which explanation is given.
+    """
 
     state: str
     shown: object = None
@@ -59,6 +64,7 @@ class AnswerResult:
     seconds: float = 0.0
     died: str = ""  # how its process ended, if it did
     place: int = 0  # the cell after which it ran
+    second: object = ()
 
     @property
     def is_none(self) -> bool:
@@ -182,7 +188,19 @@ class NotebookRun:
         self._process.note_inputs(request)
         asked = request.one_by_one[0] if request.one_by_one else request
         answer = self._answer(request, place, asked.cases, asked.candidate)
-        return replace(answer, seconds=time.monotonic() - began, place=place)
+        seconds = time.monotonic() - began
+        return replace(answer, seconds=seconds, place=place, second=self._on_second_draw(request, place, answer))
+
+    def _on_second_draw(self, request, place, answer):
+        """Return an answer's outcomes on the second draw, () if there are none. A right answer runs on it as a wrong one does: none learns which it is."""
+        last = answer.outcomes[-1] if isinstance(answer.outcomes, list) and answer.outcomes else None
+        seconds = self.budget.free_for(SECOND_DRAW)
+        if request.second is None or not isinstance(last, Outcome) or last.status not in GO_ON or seconds <= 0:
+            return ()
+        with self.budget.free(SECOND_DRAW):
+            task = request.task if place == request.checked else None
+            again = self._answer_within(seconds, request, task, request.second, None, repeated=False)
+        return () if again.died or again.state != "outcomes" else again.outcomes
 
     def _confirmed(self, request, answer, statements=None):
         """Return the AnswerResult of a test on all candidates, given the one on its first candidate; any other unchanged.
@@ -194,7 +212,7 @@ class NotebookRun:
         if not request.one_by_one or not isinstance(first, Outcome) or first.status not in GO_ON:
             return answer
         began = time.monotonic()
-        with self.budget.free():
+        with self.budget.free(CANDIDATES):
             self._cut_short = False
             judged, is_right = self._one_by_one(request, answer.place, statements, brief=True)
             if self._cut_short and not is_right:  # perhaps because of that
@@ -242,8 +260,8 @@ class NotebookRun:
             return AnswerResult("not run")  # with an answer's full time it might have finished
         return answer
 
-    def _answer_within(self, seconds, request, task, cases, candidate):
-        run = {"do": "run", "task": task, "name": request.name, "kinds": request.kinds}
+    def _answer_within(self, seconds, request, task, cases, candidate, repeated=True):
+        run = {"do": "run", "task": task, "name": request.name, "kinds": request.kinds, "repeated": repeated}
         try:
             reply = self._ask(run, seconds, cases, candidate)
             if "no answer" in reply:
