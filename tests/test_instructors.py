@@ -196,6 +196,7 @@ def test_release_and_export_say_so_outside_the_course(tmp_path, monkeypatch):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
+    monkeypatch.setattr(paths, "CODE", tmp_path)
     with pytest.raises(CourseError, match="holds no notebooks: run `course build`"):
         command("release", "03")
 
