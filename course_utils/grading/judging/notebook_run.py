@@ -29,7 +29,6 @@ class CandidateCases(NamedTuple):
     """The cases in which a test meets one candidate, to be run in a process that holds no other."""
 
     numbers: tuple[int, ...]  # among the task's cases
-    verdicts: tuple[bool | None, ...]  # the right ones, None for a candidate that does not count
     cases: bytes  # these cases alone, packed
     candidate: Callable  # calls the candidate in them, and no other
 
@@ -205,8 +204,9 @@ class NotebookRun:
     def _confirmed(self, request, answer, statements=None):
         """Return the AnswerResult of a test on all candidates, given the one on its first candidate; any other unchanged.
 
-        Each candidate is judged in a process that holds no other. Otherwise a test could compare them and side with the majority. For the same
-        reason, what the first try finds wrong never decides about one candidate alone: either all are judged a second time or none is.
+        Each candidate is judged in a process that holds no other. Otherwise a test could compare them and side with the majority. If cells were cut
+        short, all may be judged a second time, for a test that needs what such a cell computes. Whether verdicts are right never decides
+        that: otherwise a test could be two tests, of which the better one counts.
         """
         first = answer.outcomes[0] if isinstance(answer.outcomes, list) and answer.outcomes else None
         if not request.one_by_one or not isinstance(first, Outcome) or first.status not in GO_ON:
@@ -214,39 +214,36 @@ class NotebookRun:
         began = time.monotonic()
         with self.budget.free(CANDIDATES):
             self._cut_short = False
-            judged, is_right = self._one_by_one(request, answer.place, statements, brief=True)
-            if self._cut_short and not is_right:  # perhaps because of that
-                judged, _ = self._one_by_one(request, answer.place, statements)
+            judged = self._one_by_one(request, answer.place, statements, brief=True)
+            if self._cut_short and _tells_nothing(judged):  # perhaps because of that
+                judged = self._one_by_one(request, answer.place, statements)
             self._end()
         return replace(judged, seconds=answer.seconds + time.monotonic() - began, place=answer.place)
 
     def _one_by_one(self, request, place, statements, brief=False):
-        """Return the AnswerResult of a test whose candidates are judged in a new process each, and whether every verdict is right.
+        """Return the AnswerResult of a test whose candidates are judged in a new process each.
 
         `brief` cuts short cells that have run before: most tests need only definitions.
         """
-        found, ended, died, used, is_right = {}, None, "", 0.0, True
+        found, ended, died, used = {}, None, "", 0.0
         for asked in request.one_by_one:
             self._end()
             if not self._go_to(place, request.offers, statements, brief):
-                return AnswerResult("not run"), False
+                return AnswerResult("not run")
             before = self.budget.used
             answer = self._answer(request, place, asked.cases, asked.candidate, used)
             used += self.budget.used - before
             if answer.state == "not run":
-                return answer, False
+                return answer
             outcomes = _outcomes_of(answer, len(asked.numbers))
             found |= dict(zip(asked.numbers, outcomes, strict=False))
-            is_right &= all(map(_says, outcomes, asked.verdicts))
             ended, died = next((each for each in outcomes if each.status not in GO_ON), None), answer.died
             if ended and ended.status == "timeout":
                 ended = replace(ended, seconds=self._limits.seconds)  # those of all candidates together
             if ended:
                 break
         outcomes = list(takewhile(lambda each: each and each.status in GO_ON, map(found.get, count())))
-        return AnswerResult(
-            "outcomes", None, [*outcomes, ended] if ended else outcomes, died=died
-        ), is_right and not ended
+        return AnswerResult("outcomes", None, [*outcomes, ended] if ended else outcomes, died=died)
 
     def _answer(self, request, place, cases, candidate, used=0.0):
         """Return the result of an answer on these cases, in the process that has reached this place; `used` seconds of its time are gone."""
@@ -419,6 +416,7 @@ def _outcomes_of(answer, cases):
     return [Outcome("stopped")]
 
 
-def _says(outcome, verdict):
-    """Return whether a test gave a candidate this verdict, True or False; None means that it does not count."""
-    return verdict is None or type(outcome.value) is bool and outcome.value is verdict
+def _tells_nothing(answer):
+    """Return whether a test gave some candidate no verdict, or all the same one, as it does if a value that it needs is missing."""
+    verdicts = [outcome.value for outcome in answer.outcomes]
+    return not all(type(verdict) is bool for verdict in verdicts) or len(set(verdicts)) < 2
