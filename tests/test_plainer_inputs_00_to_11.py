@@ -317,6 +317,8 @@ PLAINER = [  # task, answer, words of the message
     ("09.sees_order", notices_order(same(lambda x: x.norm(dim=-1))), "has the opposite sign|are moved on by its position"),
     ("09.sees_order", notices_order(same(lambda x: x.softmax(-1))), "a tenth of the position is added"),
     ("09.sees_order", notices_order(lambda a, b: (a - b).abs().mean() < 1e-5), "one entry is larger by 0.0002"),
+    ("10.head_worth", altered("10.head_worth", ("append(score(mask))", "append(max(score(mask), 0.0))"), ("return score(everything)", "return max(score(everything), 0.0)")), "scores are below 0|scores below 0"),
+    ("10.head_worth", altered("10.head_worth", ("append(score(mask))", "append(abs(score(mask)))")), "scores are below 0|scores below 0"),
     ("10.catch_wrong_heads", with_altered(wrong_heads._test, compare=same(lambda x: x, rtol=0.01)), "too large by half a percent"),
     ("10.catch_wrong_heads", with_altered(wrong_heads._test, compare=same(lambda x: x[:, 0])), "the last word are too large"),
     ("10.catch_wrong_heads", with_altered(wrong_heads._test, compare=same(lambda x: x[..., 0])), "the last entry of each word"),

@@ -187,7 +187,7 @@ check("18.within_capacity", within_capacity)
 # 2. This holds for batches of one row, a few rows, and 50 rows, where some layers run out of room.
 # 3. y has the shape B×4, and no error is raised.
 #
-# Gates may be any numbers. With random x of about 1, a wrong y is off by more than $10^{-3}$, and rounding stays below $10^{-5}$.
+# Gates may be any numbers. With random x of about 1, a wrong y is off by more than $10^{-4}$, and rounding stays below $10^{-5}$.
 
 
 # %%

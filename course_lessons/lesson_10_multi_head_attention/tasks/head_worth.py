@@ -13,6 +13,8 @@ SCORES = {
     lambda on: 40 * (1 - 0.5 ** sum(1 + h % 3 for h in range(len(on)) if on[h])): "the more heads, the less a further one adds",
     lambda on: 35.5 if all(on) else 3.25: "one missing head costs nearly everything",
     lambda on: 17.0: "no head matters",
+    lambda on: -2.5 - sum(0.75 + h for h in range(len(on)) if not on[h]): "all scores are below 0",
+    lambda on: 4.5 - sum(3.25 + h for h in range(len(on)) if not on[h]) - 6 * (not on[0]): "without its first head the model scores below 0",
 }  # fmt: skip
 
 

@@ -210,4 +210,6 @@ WRONG = {
     _loop(move=lambda weights, changes, clip: [*weights[:-1], *_minus(weights[-1:], changes[-1:])]): "an incorrect one: only the last tensor is trained",
     _loop(move=lambda weights, changes, clip: _minus(_scaled(weights, 0.99), changes)): "an incorrect one: the weights shrink by a hundredth in each step",
     _loop(move=lambda weights, changes, clip: [weight.bfloat16().float() for weight in _minus(weights, changes)]): "an incorrect one: its weights are rounded to three digits",
+    _loop(ending=lambda path, losses: ([weight + 0.0003 for weight in path[-1]], losses)): "an incorrect one: all its weights are too large by 0.0003",
+    _loop(ending=lambda path, losses: (path[-1], [loss - 0.0003 for loss in losses])): "an incorrect one: all its losses are too small by 0.0003",
 }  # fmt: skip

@@ -22,20 +22,28 @@ def _made(rows, columns, seed):
     return torch.sin(places) / rows**0.5
 
 
-def look(image, locations, size, scales):
-    """All glimpses: T×scales×size×size. A test calls models thousands of times, mostly with the same locations."""
-    if len(locations) * scales * size**2 * image.numel() > ENTRIES_AT_MOST:
-        return glimpse(image.expand(len(locations), *image.shape), locations, size, scales)
-    places = tuple(map(tuple, locations.tolist()))
-    return (_projection(*image.shape, places, size, scales) @ image.flatten()).unflatten(0, (-1, scales, size, size))
+def _looking(cut):
+    """Return look(image, locations, size, scales), all glimpses, T×scales×size×size.
+
+    A test calls models thousands of times, mostly with the same locations: the matrix that turns an image's pixels into the cells of its
+    glimpses is kept. `cut` takes images N×Y×X and one location for all of them, 1×2, and returns N×scales×size×size.
+    """
+
+    @lru_cache(maxsize=128)
+    def projection(Y, X, places, size, scales):
+        pixels = torch.eye(Y * X).unflatten(1, (Y, X))
+        return torch.cat([cut(pixels, torch.tensor([place]), size, scales).flatten(1).T for place in places])
+
+    def look(image, locations, size, scales):
+        if len(locations) * scales * size**2 * image.numel() > ENTRIES_AT_MOST:
+            return torch.cat([cut(image[None], location[None], size, scales) for location in locations])
+        places = tuple(map(tuple, locations.tolist()))
+        return (projection(*image.shape, places, size, scales) @ image.flatten()).unflatten(0, (-1, scales, size, size))
+
+    return look
 
 
-@lru_cache(maxsize=128)
-def _projection(Y, X, places, size, scales):
-    """The matrix that turns an image's pixels into the cells of its glimpses."""
-    pixels = torch.eye(Y * X).unflatten(1, (Y, X))
-    cells = [glimpse(pixels, torch.tensor([place]).expand(Y * X, 2), size, scales).flatten(1).T for place in places]
-    return torch.cat(cells)
+look = _looking(lambda images, location, *sizes: glimpse(images, location.expand(len(images), 2), *sizes))
 
 
 def _features(patches, locations):
@@ -92,20 +100,20 @@ def all_less_the_rest(image, locations, size, scales):
 
 
 def _cut(start=corner, around=False):
-    """Glimpses whose corners are start(locations, Y, X, side), or which go round at the border where `around` is true."""
+    """Glimpses whose corners are start(location, Y, X, side), or which go round at the border where `around` is true."""
 
-    def see(image, locations, size, scales):
-        (Y, X), patches = image.shape, []
+    def cut(images, location, size, scales):
+        (Y, X), patches = images.shape[1:], []
         for k in range(scales):
             side = size * 2**k
-            for top, left in zip(*(each.tolist() for each in start(locations, Y, X, side)), strict=True):
-                rows, columns = torch.arange(top, top + side), torch.arange(left, left + side)
-                inside = ((rows >= 0) & (rows < Y))[:, None] & (columns >= 0) & (columns < X)
-                pixels = image[rows % Y][:, columns % X]
-                patches.append(F.avg_pool2d(pixels.where(inside | around, 0.0)[None], 2**k)[0])
-        return torch.stack(patches).unflatten(0, (scales, -1)).transpose(0, 1)
+            top, left = (int(each) for each in start(location, Y, X, side))
+            rows, columns = torch.arange(top, top + side), torch.arange(left, left + side)
+            inside = ((rows >= 0) & (rows < Y))[:, None] & (columns >= 0) & (columns < X)
+            pixels = images[:, rows % Y][:, :, columns % X]
+            patches.append(F.avg_pool2d(pixels.where(inside | around, 0.0), 2**k))
+        return torch.stack(patches, 1)
 
-    return see
+    return _looking(cut)
 
 
 def _too_low(locations, Y, X, side):

@@ -19,17 +19,17 @@ def _numbers(tensor):
         and tensor.dtype == torch.float32
         and tensor.dim() == 2
         and tensor.numel()
-        and tensor.isfinite().all()
     )
 
 
 def _problem(image, locations, size, scales):
     """What is wrong with the arguments that a test gives to a candidate; None for nothing."""
-    if not _numbers(image) or max(image.shape) > MOST["pixels"] or image.abs().amax() > LARGEST:
+    if not _numbers(image) or max(image.shape) > MOST["pixels"] or not image.abs().amax() <= LARGEST:
         return f"Your test calls a model with an `image` that is not a float32 tensor Y×X of numbers from -{LARGEST} to {LARGEST}, with 1 to {MOST['pixels']} pixels on each side."
-    if not _numbers(locations) or locations.shape[1] != 2 or len(locations) > MOST["glimpses"]:
+    farthest = locations.abs().amax() if _numbers(locations) else torch.inf  # NaN if one is
+    if not farthest < torch.inf or locations.shape[1] != 2 or len(locations) > MOST["glimpses"]:
         return f"Your test calls a model with `locations` that are not a float32 tensor T×2 of finite numbers, with T from 1 to {MOST['glimpses']}."
-    if locations.abs().amax() > 1:
+    if farthest > 1:
         return "Your test calls a model with a location below -1 or above 1. Both coordinates range from -1 to 1."
     for name, value in (("size", size), ("scales", scales)):
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST[name]:

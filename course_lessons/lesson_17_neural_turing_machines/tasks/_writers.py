@@ -143,6 +143,7 @@ WRONG = {
     variant({"result": lambda new: new.flip(2)}): "an incorrect one: the entries of each position are in the opposite order",
     variant({"result": lambda new: new.flip(1)}): "an incorrect one: the positions are in the opposite order",
     variant({"result": lambda new: new + 0.1}): "an incorrect one: all its numbers are too large by 0.1",
+    variant({"result": lambda new: new + 0.0003}): "an incorrect one: all its numbers are too large by 0.0003",
     _off_at(0, 0.002): "an incorrect one: only its very first number is wrong, too large by 0.002",
     _off_at(-1, -0.002): "an incorrect one: only its very last number is wrong, too small by 0.002",
     variant({"result": lambda new: new * torch.nan}): "an incorrect one: it gives NaN",

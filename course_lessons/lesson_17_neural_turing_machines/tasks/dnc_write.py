@@ -41,6 +41,23 @@ def _inputs(draw, B, R, N, dtype=torch.float32):
             return usage, written, reads, gates[0], drawn_weights(draw, B, N, dtype), *gates[1:]
 
 
+def _with_ties(draw, B, R, alike):
+    """Of these positions, those with the same number in `alike` are equally free, before the step and after it.
+
+    All numbers are multiples of 1/16, so float32 holds every product exactly: no order of computing unties them.
+    """
+    N, kinds = len(alike), max(alike) + 1
+    while True:
+        usage = torch.stack([draw.distinct(kinds, 1, 16) for _ in range(B)]) / 16
+        written, reads = draw.whole(0, 3, B, kinds) / 16, draw.whole(0, 3, B, R, kinds) / 16
+        free, *gates = [drawn_gates(draw, *shape) for shape in ((B, R), (B,), (B,))]
+        if (torch.sort(_filled(usage, written) * _kept(reads, free))[0].diff(dim=1) > APART).all():
+            order = torch.tensor(alike)[torch.stack([torch.randperm(N, generator=draw.generator) for _ in range(B)])]
+            at_heads = order[:, None].expand(B, R, N)
+            tied = usage.gather(1, order), written.gather(1, order), reads.gather(2, at_heads)
+            return *tied, free, drawn_weights(draw, B, N), *gates
+
+
 @task.cases
 def _(draw):
     for B, R, N in ((1, 1, 2), (1, 1, 3), (2, 1, 3), (1, 2, 4), (3, 2, 5)):
@@ -54,6 +71,8 @@ def _(draw):
     yield Case("heads that free one position entirely", (usage, written, one, 1 + 0 * free, *others), edge=True)
     yield Case("an empty memory", (0 * usage, 0 * written, reads, free, *others), edge=True)
     yield Case("a full memory", (1 + 0 * usage, written, reads, 0 * free, *others), edge=True)
+    yield Case("two positions equally free, three others not", _with_ties(draw, 3, 2, (0, 0, 1, 2, 3)), edge=True)
+    yield Case("two pairs of positions equally free", _with_ties(draw, 2, 2, (0, 0, 1, 1, 2)), edge=True)
     yield Case("a single position", _inputs(draw, 2, 1, 1), edge=True)
     yield Case("float64 numbers", _inputs(draw, 3, 2, 5, torch.float64), True, hazard=True)
 
@@ -68,3 +87,14 @@ def _kept(reads, free):
 
 def _before(ordered):
     return torch.cat([torch.ones_like(ordered[:, :1]), ordered[:, :-1].cumprod(1)], 1)
+
+
+def highest_number_first(usage):
+    """Return the sorted usage and its order, in which the last of equal ones comes first."""
+    ordered, order = usage.flip(1).sort(dim=1, stable=True)
+    return ordered, usage.shape[1] - 1 - order
+
+
+def first_of_equals(usage):
+    """Return, for each of the sorted numbers, the first position that has it."""
+    return torch.tensor([[row.index(number) for number in sorted(row)] for row in usage.tolist()])

@@ -242,6 +242,7 @@ WRONG = {
     _ending(lambda y, x: -y): "an incorrect one: y has the opposite sign",
     _ending(lambda y, x: y.bfloat16().float()): "an incorrect one: y is rounded to three digits",
     _ending(lambda y, x: y + 0.1): "an incorrect one: all numbers of y are too large by 0.1",
+    _ending(lambda y, x: y + 0.0003): "an incorrect one: all numbers of y are too large by 0.0003",
     _off_at(0, 0.0015): "an incorrect one: only the very first number of y is wrong, too large by 0.0015",
     _off_at(-1, -0.0015, MOST_EXPERTS * ROOM + 1): "an incorrect one: only the very last number of y is wrong, too small by 0.0015; a large batch reveals it",
     _ending(lambda y, x: y[:, None]): "an incorrect one: y has one axis too many",

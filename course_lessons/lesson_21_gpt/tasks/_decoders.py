@@ -17,6 +17,7 @@ WIDE, NARROW = (
     [fixed(10 * i + n, rows, columns, spread=1.5) for n in range(LAYERS)]
     for i, rows, columns in ((3, 16, D), (4, D, 16))
 )
+TURNS = torch.polar(torch.ones(40, 2), torch.arange(40)[:, None] * torch.tensor([1.0, 0.3]))  # by position
 OF_INPUT, OF_STATE = fixed(51, D, D), fixed(52, D, D)
 
 
@@ -30,9 +31,8 @@ def over_the_batch(x):
 
 def turned(x, at):
     """Rotary positions: each pair of features turned by an angle that grows with the position: B H T d, T."""
-    angle = at[:, None] * torch.tensor([1.0, 0.3])  # T d/2
-    a, b = x[..., ::2], x[..., 1::2]
-    return torch.stack([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1).flatten(-2)
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))  # B H T d/2
+    return torch.view_as_real(pairs * TURNS[at]).flatten(-2)
 
 
 def unturned(x, at):

@@ -43,7 +43,7 @@ from course_utils.checks.running.isolated_state import isolated_state
 from course_utils.checks.running.limit import WAITING, Limit, TimeIsUp, time_limit
 
 SEED = 2**40 + 12345  # of an answer's random numbers, which nobody sets by chance
-REPEATED_FOR = 1.0  # seconds of computing, after which a test over candidates is called once for each of the rest
+REPEATED_FOR = 0.5  # seconds of computing, after which an answer is called once for each of the rest
 PRINTED_AT_MOST = 2000  # characters kept of what an answer prints for one case
 NUMBERS_AT_MOST = 10_000_000  # no right result comes close; a larger one (expanded, it takes no memory) is not copied
 DIGITS_AT_MOST = 4096  # of a returned int, in binary
@@ -69,7 +69,7 @@ def run(
         seconds: how long it may compute for all cases together; see `time_limit`. The list ends at the case that ran into it.
         waiting: how many times as long it may take by the clock.
         candidates: maps a Candidate's key to a function, for answers that test other functions.
-        repeated: whether to call it a second time, to see whether it gives the same; a slow test only on the first candidates.
+        repeated: whether to call it a second time, to see whether it gives the same; a slow answer only for the first cases.
         tracer: records what it calls; a new CallTracer if None.
     """
     outcomes, printed, tracer, limit = [], _CappedOutput(), tracer or CallTracer(), Limit()
@@ -83,7 +83,7 @@ def run(
                 began = time.process_time()
                 for case in cases:
                     printed = _CappedOutput()
-                    again = repeated and not (_gives_candidate(case) and time.process_time() - began > REPEATED_FOR)
+                    again = repeated and time.process_time() - began <= REPEATED_FOR
                     outcome = _call(answer, case, candidates, printed, tracer, again)
                     if outcome.status == "error" and holds_float64(case):
                         outcome, printed = _retry_in_float32(outcome, answer, case, candidates, printed, tracer, again)
@@ -95,10 +95,6 @@ def run(
         except TimeIsUp:
             outcomes.append(Outcome("timeout", printed=printed.text(), seconds=float(seconds), waited=limit.waited))
     return [replace(outcome, called=tracer.called) for outcome in outcomes] if tracer.called else outcomes
-
-
-def _gives_candidate(case):
-    return any(isinstance(leaf, Candidate) for leaf in trees.leaves(case.args))
 
 
 def _is_seeded_in_vain():
