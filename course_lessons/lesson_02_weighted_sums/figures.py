@@ -10,15 +10,15 @@ SCALE, LEFT, TALL = 50, 178, 38  # pixels: of an exponential of 1, of the left e
 def one_look(names, x, theta):
     """Film: fixed attention looks at some words, x S×D, with the vector θ as its query."""
     scores = x @ theta
-    parts = [looks.products(word, theta) for word in x]
+    parts = [looks.products(word, theta, ("", "query")) for word in x]
     title = f"θ looks for “{names[int(scores.argmax())]}”"
     return looks.one_look(title, names, theta, x, x, scores.softmax(-1), scores, parts, "word · θ", named=False)
 
 
 def shared_weight(names, scores):
     """Film: the exponentials and weights of all words but the first, then of all words."""
-    film = Film(f"“{names[0]}” changes no other score, but every other weight", 314, 9)
-    for row, (first, start) in enumerate(((1, 0.0), (0, 3.0))):
+    film = Film(f"“{names[0]}” changes no other score, but every other weight", 314, 8, 6.5)
+    for row, (first, start) in enumerate(((1, 0.0), (0, 3.5))):
         shown, exponentials, top = names[first:], scores[first:].exp(), 20 + 156 * row
         film.add(words(16, top + 24, " ".join(shown), 15, bold=True, anchor="start"), start)
         film.add(words(16, top + 92, "weights, total 1", 13, "weight", anchor="start"), start + 1)
@@ -30,8 +30,10 @@ def shared_weight(names, scores):
         for name, exponential in zip(shown, exponentials.tolist(), strict=True):
             wide, share = SCALE * exponential, exponential / total
             film.add(_bar(x, top + 8, wide, "word", name, number(exponential, 3)), start)
+            film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
             film.add(_bar(place, top + 68, whole * share, "weight", name, number(share, 3)), start + 1)
             x, place = x + wide, place + whole * share
+        film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
     film.description = " ".join(
         f"“{' '.join(names[first:])}”: "
         + ", ".join(
@@ -42,6 +44,11 @@ def shared_weight(names, scores):
         for first in (1, 0)
     )
     return film
+
+
+def _stretch(x, to_x, y, to_y):
+    """A line from the edge of an exponential to the edge of its weight."""
+    return f'<path d="M{x:.1f} {y}L{to_x:.1f} {to_y}" stroke="{ROLES["word"].colour}" stroke-dasharray="3 3"/>'
 
 
 def _bar(x, y, wide, role, name, text):
