@@ -12,7 +12,8 @@ from script_loader import program
 from course_lessons.lesson_02_weighted_sums import figures as of_lesson_02
 from course_lessons.lesson_03_queries_keys_values import figures as of_lesson_03
 from course_lessons.lesson_06_seq2seq_attention import figures as of_lesson_06
-from course_utils.figures.film import Film, bracketed, number, words
+from course_utils.figures.film import HOLD, ON_BAR, Film, bar, bracketed, number, on_bar, words
+from course_utils.figures.looks import products
 from course_utils.figures.roles import ROLES, outline
 
 S, H = torch.tensor([-1.0, 1.0]), torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
@@ -76,6 +77,47 @@ def test_a_piece_is_there_from_its_start_to_its_end():
         ["always", "from two"],
     ]
     assert texts(film.frame()) == ["always", "from two"]
+
+
+@pytest.mark.parametrize("film", FILMS.values(), ids=FILMS)
+def test_a_film_plays_once_from_its_first_frame(film):
+    assert "infinite" not in film.svg
+    moves = re.findall(r"animation: (.+?)(?:;| })", film.svg.partition("@keyframes")[0])
+    begins = [re.match(r"\w+ [\d.]+s (-?[\d.]+)s both", move) for move in moves]
+    assert moves and all(begun and float(begun[1]) >= HOLD for begun in begins)
+    always = [piece for piece in film.pieces if piece[:3] == (0.0, None, "")]
+    assert 0 < len(always) and len(texts(film.frame(0))) < len(texts(film.frame()))
+
+
+@pytest.mark.parametrize("film", FILMS.values(), ids=FILMS)
+def test_a_finding_is_written_only_at_the_end(film):
+    assert film.title in texts(film.frame())
+    assert film.title not in texts(film.frame(film.told - 0.1))
+    assert film.told <= film.seconds and all(start <= film.told for start, *_ in film.pieces)
+
+
+@pytest.mark.parametrize("name", ["fixed attention", "one query", "one look"])
+def test_the_first_frame_of_a_look_gives_no_answer(name):
+    shown = " ".join(texts(FILMS[name].frame(0)))
+    assert not re.search(r"\d\.\d{3}|score|context", shown)
+
+
+def test_a_piece_that_only_goes_is_there_at_first():
+    film = Film("A title", 100, 10)
+    film.add(words(10, 20, "zero to five"), 0.0, 5)
+    assert f".k0 {{ animation: go 0.24s {HOLD + 5:g}s both }}" in film.svg
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_a_weight_s_number_is_just_above_its_bar(weight):
+    (top,) = re.findall(r' y="([\d.]+)"', bar(50, 100, weight, 80))
+    (baseline,) = re.findall(r' y="([\d.]+)"', on_bar(50, 100, weight, 80))
+    assert float(top) - float(baseline) == pytest.approx(ON_BAR, abs=0.1)
+
+
+def test_a_product_s_entries_have_the_colours_of_their_roles():
+    assert products([0, 2], [3, 1]) == "0·3 + 2·1"
+    assert products([0, 2], [3, 1], ("query", "key")) == "[query:0]·[key:3] + [query:2]·[key:1]"
 
 
 def test_numbers_have_a_true_minus_and_no_minus_zero():

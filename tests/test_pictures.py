@@ -55,6 +55,29 @@ def test_weights_use_a_map_from_zero_to_one_and_name_their_axes():
     assert [(round(x), round(y)) for x, y in frames] == [(0, 0), (1, 2)]
 
 
+def test_weights_say_once_why_cells_hold_no_number():
+    plots.weights(torch.tensor([[0.96, 0.04]]))
+    assert texts(plt.gca()) == ["0.96", "", plots.BLANK]
+    plots.weights(torch.tensor([[0.5, 0.5]]))
+    assert plots.BLANK not in texts(plt.gca())
+    plots.side_by_side(plots.weights, {name: (torch.eye(2), None, None) for name in "ab"})
+    assert sum(texts(ax).count(plots.BLANK) for ax in plt.gcf().axes) == 1
+    plots.weights(torch.eye(20))  # too many cells for numbers
+    assert texts(plt.gca()) == []
+
+
+def test_lines_have_names_at_their_ends_or_a_legend():
+    plots.curves([1, 2], {"low": [[0.0, 0.1]], "high": [[0.5, 0.9]]}, "x", "y")
+    ax = plt.gca()
+    assert texts(ax) == ["low", "high"] and not ax.get_legend()
+    assert [tuple(round(float(x), 4) for x in name.xy) for name in ax.texts] == [(2, 0.1), (2, 0.9)]
+    assert [name.get_color() for name in ax.texts] == [line.get_color() for line in ax.get_lines()]
+    assert "Marked" not in alt_text.describe(ax.figure)
+    for runs in ({"low": [[0.0, 0.1]], "high": [[0.5, 0.11]]}, {"a name too long for a line": [[0.0, 0.1]]}):
+        plots.curves([1, 2], runs, "x", "y")
+        assert texts(plt.gca()) == [] and plt.gca().get_legend()
+
+
 def test_a_mask_marks_what_may_be_attended_and_shows_empty_rows():
     plots.mask(torch.tensor([[True, False]]))
     assert texts(plt.gca()) == ["●", ""]

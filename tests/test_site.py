@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from itertools import product
@@ -18,6 +19,7 @@ import nbformat
 import pytest
 import sampling
 import torch
+from docutils import nodes
 from repository import ROOT
 from test_browser import FLAGS, PATIENCE, axe, playwright
 
@@ -136,6 +138,7 @@ def test_the_build_names_each_lesson_once_without_a_warning(site):
 
 AGAIN = """
 import sys
+import urllib.parse
 from pathlib import Path
 from course_utils.site import build, pages
 lesson = pages.lesson
@@ -396,6 +399,35 @@ def test_no_mark_behind_a_formula_begins_a_line(open_page):
     assert len(found) > 5 and not any(found), [
         text.split() for text, is_below in zip(texts, found, strict=True) if is_below
     ]
+
+
+def seen_of(film):
+    """The picture of a film that is on the screen, and the style that was added to it last."""
+    picture = film.locator("img:visible")
+    return picture, urllib.parse.unquote(picture.get_attribute("src")).partition("</style>")[0][-60:]
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_film_waits_for_its_reader(open_page, motion):
+    page = open_page("notebooks/02_weighted_sums.html")
+    page.emulate_media(reduced_motion=motion)
+    page.reload()
+    assert page.locator(".course-film").count() == 2
+    film = page.locator(".course-film").first
+    picture, style = seen_of(film)
+    assert "paused" in style and "0.665" in picture.get_attribute("alt")
+    film.get_by_role("button", name="Play" if motion == "no-preference" else "Show the picture").click()
+    _, style = seen_of(film)
+    assert ("animation: none" in style) == (motion == "reduce") and "paused" not in style
+    shows(film.get_by_role("button", name="Play again")).to_have_count(int(motion == "no-preference"))
+
+
+def test_a_film_is_printed_as_its_last_frame(open_page):
+    page = open_page("notebooks/02_weighted_sums.html")
+    page.emulate_media(media="print")
+    film = page.locator(".course-film").first
+    assert "animation: none" in seen_of(film)[1]
+    shows(film.locator("button")).to_be_hidden()
 
 
 def test_a_printed_page_shows_all_of_its_content(open_page):
@@ -927,6 +959,15 @@ def test_papers_have_titles_and_no_prediction_stands_as_code():
 )  # fmt: skip
 def test_formulas_that_docutils_does_not_know_are_written(formula, holds):
     assert holds in mathematics.mathml(formula, is_block=False)
+
+
+@pytest.mark.parametrize(
+    ("after", "mark"), [(", and", ","), ("), and", "),"), (").", ")."), (" and", None), ("’ it", "’"), ("-axis", None)]
+)
+def test_what_closes_a_phrase_stays_with_its_formula(after, mark):
+    paragraph = nodes.paragraph("", "", nodes.math("x", "x"), nodes.Text(after))
+    mathematics.keep_marks(None, paragraph, "")
+    assert paragraph[0].get("mark") == mark and (mark or "") + paragraph[1] == after
 
 
 def test_every_formula_of_the_course_can_be_written():

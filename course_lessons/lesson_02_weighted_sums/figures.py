@@ -16,16 +16,22 @@ LARGEST = 11.11  # what the exponentials of a whole row add up to, at most: 1 fo
 def one_look(names, x, theta):
     """Film: fixed attention looks at some words, x S×D, with the vector θ as its query."""
     scores = x @ theta
-    parts = [looks.products(word, theta) for word in x]
+    parts = [looks.products(word, theta, ("", "query")) for word in x]
     title = f"θ looks for “{names[int(scores.argmax())]}”"
     return looks.one_look(title, names, theta, x, x, scores.softmax(-1), scores, parts, "word · θ", named=False)
 
 
 def shared_weight(names, scores):
+<<<<<<< HEAD
     """Film: the exponentials and weights of all words but the first, then of all words. The scores are at most 2, 1 and 0."""
     film = Film(f"“{names[0]}” changes no other score, but every other weight", 318, 9)
     scale = WHOLE / LARGEST
     for row, (first, start) in enumerate(((1, 0.0), (0, 3.0))):
+=======
+    """Film: the exponentials and weights of all words but the first, then of all words."""
+    film = Film(f"“{names[0]}” changes no other score, but every other weight", 314, 8, 6.5)
+    for row, (first, start) in enumerate(((1, 0.0), (0, 3.5))):
+>>>>>>> d97
         shown, exponentials, top = names[first:], scores[first:].exp(), 20 + 156 * row
         total = float(exponentials.sum())
         film.add(words(16, top + 24, " ".join(shown), 15, bold=True, anchor="start"), start)
@@ -35,8 +41,15 @@ def shared_weight(names, scores):
         for name, exponential in zip(shown, exponentials.tolist(), strict=True):
             wide, share = scale * exponential, exponential / total
             film.add(_bar(x, top + 8, wide, "word", name, number(exponential, 3)), start)
+<<<<<<< HEAD
             film.add(_bar(place, top + 68, WHOLE * share, "weight", name, number(share, 3)), start + 1)
             x, place = x + wide, place + WHOLE * share
+=======
+            film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
+            film.add(_bar(place, top + 68, whole * share, "weight", name, number(share, 3)), start + 1)
+            x, place = x + wide, place + whole * share
+        film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
+>>>>>>> d97
     film.description = " ".join(
         f"“{' '.join(names[first:])}”: "
         + ", ".join(
@@ -47,6 +60,11 @@ def shared_weight(names, scores):
         for first in (1, 0)
     )
     return film
+
+
+def _stretch(x, to_x, y, to_y):
+    """A line from the edge of an exponential to the edge of its weight."""
+    return f'<path d="M{x:.1f} {y}L{to_x:.1f} {to_y}" stroke="{ROLES["word"].colour}" stroke-dasharray="3 3"/>'
 
 
 def _bar(x, y, wide, role, name, text):

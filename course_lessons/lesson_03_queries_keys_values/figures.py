@@ -14,7 +14,7 @@ SHOWN = 0.05  # smaller weights have no line
 def one_query(names, query, keys, values):
     """Film: the three steps for one query, D, with keys S×D and values S×E, by dot products."""
     scores = keys @ query
-    parts = [looks.products(query, key) for key in keys]
+    parts = [looks.products(query, key, ("query", "key")) for key in keys]
     title = f"“{names[int(scores.argmax())]}” has what the query asks for"
     return looks.one_look(title, names, query, keys, values, scores.softmax(-1), scores, parts, "query · key")
 
@@ -26,7 +26,7 @@ def three_jobs(sentence, features, W_q, W_k, W_v):
     queries, keys, values = x @ W_q, x @ W_k, x @ W_v
     contexts, weights = attention(queries, keys, values)
     total = float((x + contexts).sum(0)[0])
-    film = Film(_finding(names, weights), TOP + APART * len(names) + 76, 9)
+    film = Film(_finding(names, weights), TOP + APART * len(names) + 76, 10, 9)
     heads = (
         (53, "context", "brings back"),
         (242, "query", "asks for"),
@@ -45,22 +45,23 @@ def three_jobs(sentence, features, W_q, W_k, W_v):
     for i, row in enumerate(weights.tolist()):
         for j, weight in enumerate(row):
             if weight >= SHOWN:
-                film.add(_look(300, TOP + APART * i, 440, TOP + APART * j, weight), 2.4 + 0.25 * i)
+                brings = contexts[i].abs().max() > SHOWN
+                film.add(_look(300, TOP + APART * i, 440, TOP + APART * j, weight, 0.85 if brings else 0.3), 2.6 + 0.4 * i)
     for i, (value, context) in enumerate(zip(values[:, 0].tolist(), contexts[:, 0].tolist(), strict=True)):
         y = TOP + APART * i - 17
-        film.add(vector(658, y, [value], "value", 48, 34, False, 0, 15), 4.2)
-        film.add(vector(21, y, [context], "context", 48, 34, False, 0, 15), 5.2)
+        film.add(vector(658, y, [value], "value", 48, 34, False, 0, 15), 5.2)
+        film.add(vector(21, y, [context], "context", 48, 34, False, 0, 15), 6.2)
     parts = [(float(own), f"“{name}” itself") for name, own in zip(names, x[:, 0], strict=True) if own]
     parts += [
         (float(c), f"brought back by “{name}”") for name, c in zip(names, contexts[:, 0], strict=True) if abs(c) > 0.5
     ]
     bottom = TOP + APART * len(names) + 14
-    film.add(words(20, bottom + 6, "the sum", 15, bold=True, anchor="start"), 6.4)
+    film.add(words(20, bottom + 6, "the sum", 15, bold=True, anchor="start"), 7.4)
     for i, (part, of) in enumerate(parts):
-        film.add(words(160 + 150 * i, bottom + 6, _signed(part), 16, "context" if i else "", True), 6.4)
-        film.add(words(160 + 150 * i, bottom + 26, of, 12, fill=GREY), 6.4)
+        film.add(words(160 + 150 * i, bottom + 6, _signed(part), 16, "context" if i else "", True), 7.4)
+        film.add(words(160 + 150 * i, bottom + 26, of, 12, fill=GREY), 7.4)
     verdict = "a good review" if total > 0 else "a bad review"
-    film.add(words(740, bottom + 6, f"= {_signed(total)}: {verdict}", 16, bold=True, anchor="end"), 7.2)
+    film.add(words(740, bottom + 6, f"= {_signed(total)}: {verdict}", 16, bold=True, anchor="end"), 8.2)
     finds = [f"“{name}” looks at {_named(names, row)}" for name, row in zip(names, weights.tolist(), strict=True)]
     film.description = (
         f"“{sentence}”: {'; '.join(finds)}. The polarity that each word hands over: "
@@ -78,15 +79,19 @@ def _finding(names, weights):
     return f"“{askers[0]}” finds “{opinion}”" if askers else f"No word asks for “{opinion}”"
 
 
-def _look(x, y, to_x, to_y, weight):
-    """A query's look at a key, as thick as its weight."""
+def _look(x, y, to_x, to_y, weight, opacity):
+    """A query's look at a key, as thick as its weight; one that brings nothing back is paler."""
     bend = (to_x - x) / 2
     path = f"M{x} {y}C{x + bend:g} {y} {to_x - bend:g} {to_y} {to_x} {to_y}"
     colour = ROLES["weight"].colour
+<<<<<<< HEAD
     opacity = 0.85 if weight > 0.5 else 0.35  # the looks that the text follows
     return (
         f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{9 * weight:.1f}" stroke-opacity="{opacity}"/>'
     )
+=======
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{9 * weight:.1f}" stroke-opacity="{opacity}"/>'
+>>>>>>> d97
 
 
 def _named(names, row):

@@ -6,7 +6,7 @@ from pathlib import Path
 import ipywidgets
 
 from course_utils.figures import looks, plots
-from course_utils.figures.film import SUBSCRIPTS, Film, bar, bracketed, column, line, number, vector, words
+from course_utils.figures.film import SUBSCRIPTS, Film, bar, bracketed, column, line, number, on_bar, vector, words
 from course_utils.figures.roles import GREY
 from course_utils.figures.widgets import explore
 from course_utils.translation.scores import common_words
@@ -45,7 +45,7 @@ def three_looks():
     """Film: the lesson's model, trained beforehand, translates "boy followed girls"; three of the 64 entries of each vector."""
     seen = json.loads(THREE_LOOKS.read_text(encoding="utf-8"))
     source, written, annotations = seen["source"], seen["written"], seen["annotations"]
-    film = Film("For each word, the decoder looks somewhere else", 460, 13)
+    film = Film("For each word, the decoder looks somewhere else", 460, 11, 10.4)
     columns, left, right, last, top, step, shown = (242, 306, 370, 434), 14, 488, 712, 66, 3.2, 1
     done = 0.3 + len(written) * step
     film.add(words(338, 28, "annotations: keys and values", 15, bold=True))
@@ -67,7 +67,7 @@ def three_looks():
         for x, values, weight in zip(columns, annotations, weights, strict=True):
             film.add(column(x - 28, top, values, "key", 56), now + 0.2, read)
             film.add(bar(x, y + 62, weight, width=44), now + 0.6, None, "grow")
-            film.add(words(x, y + 56 - max(44 * weight, 1.5), number(weight), 14, "weight", True), now + 0.8)
+            film.add(on_bar(x, y + 62, weight), now + 0.8)
             film.add(column(x - 28, top, values, "value", 56, opacity=weight), read, now + step)
         film.add(line(468, y + 38, 484, y + 38) + vector(right, y + 22, seen["contexts"][t], "context", 46), sums)
         film.add(line(right + 174, y + 38, right + 188, y + 38), write)

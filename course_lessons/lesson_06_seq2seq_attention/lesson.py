@@ -509,7 +509,8 @@ rows = {
     "trained on up to 12 words": stored("looking back", "aer", shown),
     "trained on up to 20 words": stored("looking back, longer pairs", "aer", shown),
 }
-table(rows, columns, corner="AER of three models", digits=2)
+decides = [(name, "20 words") for name in rows]
+table(rows, columns, corner="AER of three models", digits=2, bold=decides)
 
 # %% [markdown]
 # Their AER is much lower, 0.06 instead of 0.71, so the new lengths were the reason. Looking back frees the decoder from the one vector, but it still has to learn where to look.

@@ -190,7 +190,8 @@ def _marked_words(ax):
     """Describe the words written into a picture; for an open drawing with axes, also where they are."""
     # An annotation's own position may be an offset in points: what it points at is in the data's numbers.
     texts = [(_label_text(text.get_text()), getattr(text, "xy", text.get_position())) for text in ax.texts]
-    texts = [(words, place) for words, place in texts if words and not _is_number(words)]
+    told = {_label_text(line.get_label()) for line in ax.get_lines()}  # a line's name is said with its points
+    texts = [(words, place) for words, place in texts if words and words not in told and not _is_number(words)]
     if ax.images or not texts:
         return []
     if ax.axison and not ax.containers and not ax.get_legend():

@@ -2,7 +2,8 @@
 
 `Film` collects pieces of SVG, each with the second at which it appears (and goes); `words`, `chip`, `vector`, `bar` and
 `line` make the pieces, in the colours and shapes of `roles.py`. Lay out the last frame first: it is the picture that
-print and a reader who prefers no motion see, and where the film begins and rests.
+print and a reader who prefers no motion see, and where the film rests. It begins with the first frame, plays once, and
+stays: a film that starts over distracts from the text, and one that begins with its end gives away what it shows.
 Not here: diagrams of boxes and arrows (`diagrams.py`), plots (`plots.py`).
 """
 
@@ -13,8 +14,9 @@ from itertools import groupby
 from course_utils.figures.drawing import FONT, as_image
 from course_utils.figures.roles import GREY, POINT, ROLES, colour_of, outline
 
-FADE, EMPTY, POSTER = 0.4, 0.4, 2.0  # seconds: to appear or go; empty before it starts again; the last frame, at first
-WIDTH = 760  # pixels
+FADE, HOLD = 0.4, 1.5  # seconds: to appear or go; the first frame, before anything moves
+WIDTH, LEFT, HEAD = 760, 18, 34  # pixels: of the picture, before its title, of the strip with the title
+ON_BAR = 6  # pixels: from a bar's top to its number
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -76,8 +78,17 @@ def column(x, y, numbers, role, width=62, height=30, digits=2, size=14, opacity=
 
 def bar(x, base, weight, tall=44, width=50) -> str:
     """Return a weight as a bar around x that stands on `base` and is `tall` pixels high at 1."""
-    high, look = max(tall * float(weight), 1.5), ROLES["weight"]
+    high, look = _high(weight, tall), ROLES["weight"]
     return f'<rect x="{x - width / 2:g}" y="{base - high:.1f}" width="{width:g}" height="{high:.1f}" fill="{look.colour}"/>'
+
+
+def on_bar(x, base, weight, tall=44, digits=2, size=14) -> str:
+    """Return a weight as a number above its bar, which has the same x, base and height at 1."""
+    return words(x, base - _high(weight, tall) - ON_BAR, number(weight, digits), size, "weight", bold=True)
+
+
+def _high(weight, tall):
+    return max(tall * float(weight), 1.5)
 
 
 def line(x, y, to_x, to_y, role="", width=2.0, tip=True) -> str:
@@ -90,17 +101,27 @@ def line(x, y, to_x, to_y, role="", width=2.0, tip=True) -> str:
     return drawn + f'<path d="M{head}Z" fill="{colour}"/>' * tip
 
 
+MOTIONS = """\
+@keyframes appear { from { opacity: 0 } to { opacity: 1 } }
+@keyframes grow { from { opacity: 0; transform: scaleY(0) } to { opacity: 1 } }
+@keyframes slide { from { opacity: 0; transform: var(--from) } to { opacity: 1 } }
+@keyframes go { from { opacity: 1 } to { opacity: 0 } }
+@media (prefers-reduced-motion: reduce), print { .m { animation: none !important } }"""
+
+
 class Film:
     """Pieces of SVG in time. A notebook shows it moving; `frame(second)` is the still at that second, `frame()` the last one.
 
     Args:
         title: the finding, as a sentence.
         height: in pixels.
-        seconds: how long the film runs before it starts again.
+        seconds: when the last frame is reached; nothing moves after it.
+        told: the second at which the title is written above the picture; None: never.
     """
 
-    def __init__(self, title: str, height: float, seconds: float):
+    def __init__(self, title: str, height: float, seconds: float, told: float | None = None):
         self.title, self.height, self.seconds, self.pieces, self.description = title, height, seconds, [], ""
+        self.told, self.head = told, 0 if told is None else HEAD
 
     def add(self, svg: str, start=0.0, end=None, how="") -> None:
         """Show a piece from the second `start` to `end` (None: for good). `how`: "grow", or "dx,dy", from where it slides."""
@@ -110,43 +131,47 @@ class Film:
         """Return the still at this second as an SVG."""
         second = self.seconds if second is None else second
         return self._page(
-            [svg for start, end, _, svg in self.pieces if start <= second and (end is None or second < end)]
+            [svg for start, end, _, svg in self._timed() if start <= second and (end is None or second < end)]
         )
+
+    def _timed(self):
+        """Return all pieces, with the title last."""
+        if self.told is None:
+            return self.pieces
+        title = words(LEFT, 2 - HEAD / 4, self.title, 17, bold=True, anchor="start")
+        return [*self.pieces, (self.told, None, "", title)]
 
     @property
     def svg(self) -> str:
         """The film as one SVG."""
         groups, style = [], []
-        for i, (timing, pieces) in enumerate(groupby(self.pieces, lambda piece: piece[:3])):
+        for i, (timing, pieces) in enumerate(groupby(self._timed(), lambda piece: piece[:3])):
             inside = "".join(piece[3] for piece in pieces)
             if timing == (0.0, None, ""):
                 groups.append(inside)
                 continue
             unseen = ' opacity="0"' * (timing[1] is not None)  # in the last frame
             groups.append(f'<g class="m k{i}"{unseen}>{inside}</g>')
-            style.append(self._motion(f"k{i}", *timing))
-        style.append("@media (prefers-reduced-motion: reduce), print { .m { animation: none !important } }")
-        return self._page(groups, "\n".join(style))
+            style.append(f".k{i} {{ {self._motion(*timing)} }}")
+        return self._page(groups, "\n".join([*style, MOTIONS]))
 
-    def _motion(self, name, start, end, how):
-        stop, slow = self.seconds - EMPTY if end is None else end, FADE * (2 if how else 1)
-        at = [f"{100 * max(0, t) / self.seconds:.2f}%" for t in (start, start + slow, stop, stop + FADE * 0.6)]
-        moved = "scaleY(0)" if how == "grow" else f"translate({', '.join(f'{part}px' for part in how.split(','))})"
-        away, here = (f"transform: {moved}", "transform: none") if how else ("", "")
-        origin = " transform-box: fill-box; transform-origin: bottom;" * (how == "grow")
-        begun = self.seconds - EMPTY - POSTER
-        return (
-            f"@keyframes {name} {{ 0%, {at[0]} {{ opacity: 0; {away} }} {at[1]}, {at[2]} {{ opacity: 1; {here} }} "
-            f"{at[3]}, 100% {{ opacity: 0; {here} }} }} "
-            f".{name} {{ animation: {name} {self.seconds:g}s -{begun:g}s infinite;{origin} }}"
-        )
+    def _motion(self, start, end, how):
+        """Return what moves a piece, as CSS. One that is there from the beginning only goes."""
+        name, slow = ("grow" if how == "grow" else "slide" if how else "appear"), FADE * (2 if how else 1)
+        comes = [f"{name} {slow:g}s {HOLD + start:g}s both"] if start > 0 or how else []
+        goes = [f"go {FADE * 0.6:g}s {HOLD + end:g}s {'forwards' if comes else 'both'}"] if end is not None else []
+        moves = f"animation: {', '.join(comes + goes)}"
+        if how == "grow":
+            return f"{moves}; transform-box: fill-box; transform-origin: bottom"
+        return f"{moves}; --from: translate({', '.join(f'{part}px' for part in how.split(','))})" if how else moves
 
     def _page(self, pieces, style=""):
+        tall = self.height + self.head
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height:g}" width="{WIDTH}" '
-            f'height="{self.height:g}" role="img"><title>{escape(self.title)}</title>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {-self.head} {WIDTH} {tall:g}" width="{WIDTH}" '
+            f'height="{tall:g}" role="img"><title>{escape(self.title)}</title>'
             f"<desc>{escape(self.description)}</desc><style>text {{ font-family: {FONT} }} {style}</style>"
-            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{self.height - 1:g}" rx="8" fill="#ffffff" '
+            f'<rect x="0.5" y="{0.5 - self.head:g}" width="{WIDTH - 1}" height="{tall - 1:g}" rx="8" fill="#ffffff" '
             f'stroke="#d0d7de"/>{"".join(pieces)}</svg>\n'
         )
 

@@ -3,16 +3,19 @@
 Not here: the pieces and how they move (`film.py`), the look of a role (`roles.py`).
 """
 
-from course_utils.figures.film import Film, bar, bracketed, chip, line, number, vector, words
+from course_utils.figures.film import Film, bar, bracketed, chip, line, number, on_bar, vector, words
 from course_utils.figures.roles import GREY
 
 WHOLE, EXACT = 0, 3  # decimals: of the vectors' entries; of scores, weights, products and the context
+COMPARED, WEIGHED, MULTIPLIED, ADDED = 0.8, 3.4, 6.0, 8.4  # seconds: when each step begins
 LEFT, FIRST = 18, 226  # pixels: the names of the rows, the left edge of the words' columns
 
 
-def products(one, other) -> str:
-    """Return how the dot product of two vectors is computed, in text: 0·0 + 2·1."""
-    return " + ".join(f"{a:g}·{b:g}" for a, b in zip(_list(one), _list(other), strict=True))
+def products(one, other, roles=("", "")) -> str:
+    """Return how the dot product of two vectors is computed, in text: 0·0 + 2·1; each vector's entries in its role's colour."""
+    first, second = ("{:g}" if not role else f"[{role}:{{:g}}]" for role in roles)
+    pairs = zip(_list(one), _list(other), strict=True)
+    return " + ".join(f"{first.format(a)}·{second.format(b)}" for a, b in pairs)
 
 
 def one_look(title, names, query, keys, values, weights, scores, comparisons, note, named=True) -> Film:
@@ -28,7 +31,7 @@ def one_look(title, names, query, keys, values, weights, scores, comparisons, no
         note: the same in general.
         named: False in lesson 02, where θ is the query and keys and values have no names yet: both are plain words.
     """
-    film = Film(title, 460, 12)
+    film = Film(title, 460, 10, ADDED + 1.2)
     query, keys, values = ([_list(row) for row in rows] for rows in ([query], keys, values))
     scores, weights = _list(scores), _list(weights)
     key, value, first = ("key", "value", "[query:query], [key:keys]") if named else ("word", "word", "[query:θ], words")
@@ -38,10 +41,10 @@ def one_look(title, names, query, keys, values, weights, scores, comparisons, no
     context = [sum(w * value[e] for w, value in zip(weights, values, strict=True)) for e in range(len(values[0]))]
     rows = (
         (84, "", first, "", 0.0),
-        (160, "", "score", note, 0.8),
-        (276, "weight", "weight", "softmax of the scores", 2.6),
-        (354, value, f"[weight:weight] × {value}", "", 4.4),
-        (428, "context", "context", "the sum", 6.2),
+        (160, "", "score", note, COMPARED),
+        (276, "weight", "weight", "softmax of the scores", WEIGHED),
+        (354, value, f"[weight:weight] × {value}", "", MULTIPLIED),
+        (428, "context", "context", "the sum", ADDED),
     )
     for y, role, name, remark, start in rows:
         film.add(words(LEFT, y, name, 16, role, True, "start"), start)
@@ -49,22 +52,22 @@ def one_look(title, names, query, keys, values, weights, scores, comparisons, no
     film.add(_vector(FIRST - 48, 78, query[0], "query", WHOLE))
     for i, (x, name) in enumerate(zip(centres, names, strict=True)):
         film.add(words(x, 46, name, 16, bold=True) + _vector(x, 78, keys[i], key, WHOLE))
-        film.add(line(x, 100, x, 122), 0.8)
+        film.add(line(x, 100, x, 122), COMPARED)
         film.add(
             words(x, 142, comparisons[i], 13, fill=GREY) + words(x, 164, number(scores[i], of_scores), 17, bold=True),
-            0.8 + 0.3 * i,
+            COMPARED + 0.4 * i,
         )
-        film.add(line(x - 46, 286, x + 46, 286, width=1, tip=False), 2.6)
-        film.add(bar(x, 286, weights[i], 84, 56), 2.6, None, "grow")
-        film.add(words(x, 279 - max(84 * weights[i], 1.5), number(weights[i], EXACT), 16, "weight", True), 3.0)
+        film.add(line(x - 46, 286, x + 46, 286, width=1, tip=False), WEIGHED)
+        film.add(bar(x, 286, weights[i], 84, 56), WEIGHED, None, "grow")
+        film.add(on_bar(x, 286, weights[i], 84, EXACT, 16), WEIGHED + 0.4)
         product = f"[weight:{number(weights[i], EXACT)}] × {_tuple(values[i], WHOLE)}"
-        film.add(chip(x - wide / 2 + 4, 332, "", value, wide - 8, 36) + words(x, 355, product, 14), 4.4)
+        film.add(chip(x - wide / 2 + 4, 332, "", value, wide - 8, 36, opacity=weights[i]) + words(x, 355, product, 14), MULTIPLIED)
         part = [weights[i] * entry for entry in values[i]]
-        film.add(words(x, 432, _tuple(part, EXACT), 14, bold=True), 6.2)
+        film.add(words(x, 432, _tuple(part, EXACT), 14, bold=True), ADDED)
     for x in centres[:-1]:
-        film.add(words(x + wide / 2, 432, "+", 16, bold=True, fill=GREY), 6.2)
-    film.add(words(centres[-1] + wide / 2 + 1, 432, "=", 16, bold=True, fill=GREY), 6.7)
-    film.add(_vector(centres[-1] + wide / 2 + 68, 427, context, "context", EXACT), 6.7)
+        film.add(words(x + wide / 2, 432, "+", 16, bold=True, fill=GREY), ADDED)
+    film.add(words(centres[-1] + wide / 2 + 1, 432, "=", 16, bold=True, fill=GREY), ADDED + 0.6)
+    film.add(_vector(centres[-1] + wide / 2 + 68, 427, context, "context", EXACT), ADDED + 0.6)
     each = []
     for name, k, score, weight, v in zip(names, keys, scores, weights, values, strict=True):
         own = f", value {_tuple(v, WHOLE)}" * named

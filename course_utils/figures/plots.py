@@ -37,6 +37,8 @@ WIDEST = 11.0  # inches of a row of pictures
 KEYS, QUERIES = "keys: words looked at", "queries"
 WEIGHTS = LinearSegmentedColormap.from_list("weights", ENDS)  # a weight from 0 to 1, in every picture
 SHOWN = 0.05  # smaller weights have no number in their cell
+BLANK = f"no number: below {SHOWN}"
+SHORT, APART = 16, 16  # letters of a name that can stand at the end of its line; pixels between two such names
 
 
 def axes(columns=1, width=4.6, height=3.2):
@@ -57,7 +59,7 @@ def colours(vectors, names):
 
 
 def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, ylabel=QUERIES, marked=()):
-    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark); numbers below 0.05 are left out.
+    """Attention weights as a picture: rows queries, columns keys, from 0 (white) to 1 (dark); numbers below 0.05 are left out, and a note says so.
 
     `marked` holds pairs (row, column) of cells to frame with dashes, such as those where the weight should be.
     """
@@ -68,6 +70,15 @@ def weights(matrix, keys=None, queries=None, title="", ax=None, xlabel=KEYS, yla
         ax.add_patch(plt.Rectangle((column - 0.45, row - 0.45), 0.9, 0.9, **frame))
     _draw_lines_between_cells(ax, matrix.shape, "0.88")
     _colour_roles(ax, keys)
+    if ax.texts and bool((torch.as_tensor(matrix) < SHOWN).any()):
+        _explain_blanks(ax)
+
+
+def _explain_blanks(ax):
+    """Say once in a figure, below a matrix, why some cells hold no number."""
+    if not any(note.get_text() == BLANK for one in ax.figure.axes for note in one.texts):
+        style = {"va": "top", "fontsize": 9, "color": GREY}
+        ax.annotate(BLANK, (0, 0), (0, -5), xycoords="axes fraction", textcoords="offset points", **style)
 
 
 def heads(weights, line):
@@ -204,7 +215,8 @@ def _write_numbers(ax, matrix, texts):
 def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, legend="best"):
     """Lines with a spread: `runs` maps a label to a runs×points tensor; the band is from the lowest run to the highest.
 
-    `theory` maps a label to one value per point, drawn as a thin grey line. `legend` is a place in the axes, or "above" them.
+    `theory` maps a label to one value per point, drawn as a broad grey line. Names stand at the ends of their lines where
+    they are short and do not touch, else in a legend. `legend` is its place in the axes, or "above" them.
     """
     ax = axes() if ax is None else ax
     x = torch.as_tensor(x).numpy()
@@ -220,10 +232,26 @@ def curves(x, runs, xlabel, ylabel, title="", ax=None, theory=None, log=False, l
     elif (x == x.round()).all():
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    if legend == "best" and _name_lines(ax):
+        return
     if legend == "above":
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2 if len(runs) > 3 else 1, frameon=False)
     else:
         ax.legend(loc=legend, edgecolor="none", framealpha=0.85)
+
+
+def _name_lines(ax):
+    """Write each line's name at its right end; return whether that was possible."""
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    ends = [(line.get_xdata()[-1], line.get_ydata()[-1]) for line in lines]
+    ax.autoscale_view()
+    heights = sorted(ax.transData.transform(end)[1] for end in ends)
+    apart = [upper - lower for lower, upper in zip(heights, heights[1:], strict=False)]
+    if any(len(line.get_label()) > SHORT for line in lines) or not all(gap >= APART for gap in apart):
+        return False
+    for line, end in zip(lines, ends, strict=True):
+        ax.annotate(line.get_label(), end, (6, 0), textcoords="offset points", va="center", color=line.get_color())
+    return True
 
 
 def bars(runs, ylabel, title="", ax=None, ylim=(0, 1), expected=None):

@@ -9,12 +9,15 @@ import torch
 
 from course_utils.base.errors import CourseError
 
+SPACE = 1.4  # ems between two columns
+RULE = 'style="border-bottom:1.5px solid currentColor"'  # below the head
+
 
 class Table:
     """What `table` returns: rows of texts, the first row and the first column being headings."""
 
-    def __init__(self, lines, caption):
-        self.lines, self.caption = lines, caption
+    def __init__(self, lines, caption, bold=()):
+        self.lines, self.caption, self.bold = lines, caption, set(bold)
 
     def __repr__(self):
         first, *others = (max(map(len, column)) for column in zip(*self.lines, strict=True))
@@ -27,23 +30,28 @@ class Table:
     def _repr_html_(self):
         unbroken = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"  # so that a line ends before a spread, not inside it
         head, *body = ([escape(cell).replace(" to ", unbroken) for cell in line] for line in self.lines)
-        left, right = 'style="text-align:left"', 'style="text-align:right"'
+        left, right = (f'style="text-align:{side};padding:.3em {SPACE}em .3em 0"' for side in ("left", "right"))
         caption = f"<caption {left}>{escape(self.caption)}</caption>" if self.caption else ""
         corner = f'<th scope="col" {left}>{head[0]}</th>' if head[0] else "<td></td>"
         top = corner + "".join(f'<th scope="col" {right}>{cell}</th>' for cell in head[1:])
         rows = (
             f'<tr><th scope="row" {left}>{name}</th>{"".join(f"<td {right}>{cell}</td>" for cell in cells)}</tr>'
-            for name, *cells in body
+            for name, *cells in map(self._emphasized, body, self.lines[1:])
         )
-        return f"<table>{caption}<thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return f"<table>{caption}<thead {RULE}><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+    def _emphasized(self, cells, line):
+        """Return a row's HTML cells, with those in bold that decide."""
+        name, head = line[0], self.lines[0]
+        return [f"<b>{cell}</b>" if (name, of) in self.bold else cell for cell, of in zip(cells, head, strict=True)]
 
 
-def table(rows, columns, corner="", digits=3, caption="") -> Table:
+def table(rows, columns, corner="", digits=3, caption="", bold=()) -> Table:
     """Show a row for each entry of `rows`, which maps its heading to what is in its cells.
 
     A row has a cell for each of `columns`: a text, a truth value, a whole number, a decimal number with `digits` digits, or
     several runs, shown as "mean [lowest to highest]". A tensor runs×columns gives each column its runs. `corner` is the
-    heading of the headings.
+    heading of the headings. `bold` holds pairs (row, column): the cells that decide.
 
     Raises:
         CourseError: if a row has more or fewer cells than there are columns.
@@ -59,7 +67,7 @@ def table(rows, columns, corner="", digits=3, caption="") -> Table:
                 "each column. Several runs of one column are one cell."
             )
         lines.append([name, *(_cell_text(cell, digits) for cell in cells)])
-    return Table([[str(cell) for cell in line] for line in lines], caption)
+    return Table([[str(cell) for cell in line] for line in lines], caption, bold)
 
 
 def _cell_text(cell, digits):

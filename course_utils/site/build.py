@@ -175,6 +175,7 @@ SETTINGS = {
     "html_js_files": [
         "attention_table.js",
         "asked.js",
+        "film.js",
         "moving.js",
         "reading.js",
         "looking.js",

@@ -15,6 +15,7 @@ REPLACED = (
     (re.compile(r"(\\(?:exp|log|ln|sin|cos|tanh))\s+(?=[a-zA-Z\\])"), r"\1\\,"),
 )  # a space after a function's name
 # Docutils puts the index of a letter with a hat below the letter: join hat and letter first, then add the index.
+MARKS = re.compile(r"[)\]’”]*[.,:;?!]?")  # what stays with the formula before it
 HAT = re.compile(r"<munderover>\s*(<mi>[^<]*</mi>)(.*?)(<mo [^>]*>[^<]*</mo>)\s*</munderover>", re.DOTALL)
 
 
@@ -50,9 +51,10 @@ def keep_marks(app, doctree, name) -> None:
     for formula in [*doctree.findall(nodes.math)]:
         place = formula.parent.index(formula) + 1
         after = formula.parent[place : place + 1]
-        if after and isinstance(after[0], nodes.Text) and after[0][:1] in tuple(".,:;?"):
-            formula["mark"] = after[0][0]
-            formula.parent[place] = nodes.Text(after[0][1:])
+        mark = MARKS.match(after[0])[0] if after and isinstance(after[0], nodes.Text) else ""
+        if mark:
+            formula["mark"] = mark
+            formula.parent[place] = nodes.Text(after[0][len(mark) :])
 
 
 def setup(app):
