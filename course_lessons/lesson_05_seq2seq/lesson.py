@@ -9,7 +9,7 @@
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right and all others wrong. ("sono" is there, but a word counts as right only in its own position.) Were 64 numbers too few? Or can one vector hold a sentence, and something else went wrong?
+# The first eight words are right, and from then on nothing is in its place. Were 64 numbers too few? Or can one vector hold a sentence, and something else went wrong?
 
 # %%
 import copy
@@ -47,11 +47,11 @@ figures.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"])
 #
 # ## A network that reads word by word
 #
-# To write the note, we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and passes a vector, its **state** $s$, from step to step: the columns of cells in the picture. At each step $t$, it computes the new state from the word's vector $x_t$ and the old state:
+# To write the note, we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and passes on a vector, its **state** $s$, drawn as a column of cells. At each step $t$, it computes the new state from the word's vector $x_t$ and the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# The part of the network that computes this step is called a **cell**. The tanh squashes every number into the range -1 to 1, so the state cannot grow without limit.
+# What computes this step is called a **cell**. The tanh squashes every number into the range -1 to 1, so the state cannot grow without limit.
 #
 # We can work through a tiny cell on paper. In it, a word is a single number, the state has two entries, both 0 at first, and $b$ is 0. The matrix $W_x$ puts the word into the first entry, and $W_s$ moves the old first entry to the second:
 #
@@ -74,7 +74,7 @@ for t in range(3):
 #
 # ## A cell that can keep its state
 #
-# Couldn't other matrices keep a word for longer? They can, but the state is multiplied by the same matrix at every step, whatever the word. A good note-taker keeps some things and replaces others. The **gated recurrent unit**, or GRU, can decide which to do (Cho et al., 2014).
+# Other matrices keep a word for longer, but whatever the word, the state is multiplied by the same matrix at every step. A good note-taker keeps some things and replaces others. The **gated recurrent unit**, or GRU, can decide which to do (Cho et al., 2014).
 #
 # A GRU computes a **candidate** $n_t$ for the new state, much as the plain cell computes its state. It also has a **gate** $z_t$, a number between 0 and 1 for each dimension. The new state mixes the candidate and the old state, where $\circ$ denotes elementwise multiplication:
 #
@@ -91,17 +91,9 @@ for z in (0.5, 0.9, 0.99):
     print(f"gate {z}: {state:.6f} of the state is left")
 
 # %% [markdown]
-# A gate of 0.5 leaves a millionth of the state; a gate of 0.99 leaves more than four fifths. A gate near 1 therefore keeps an entry, and a gate near 0 replaces it. The gates are computed at each step from the word and the old state, with learned matrices, so they can differ from word to word.
+# A gate of 0.5 leaves a millionth of the state; a gate of 0.99 leaves more than four fifths. A gate near 1 therefore keeps an entry, and a gate near 0 replaces it. Learned matrices compute the gates from the word and the old state, so they can differ from word to word.
 #
-# <details><summary>The whole GRU</summary>
-#
-# You need these formulas only for the exercises. In them, $\sigma$ is the sigmoid from lesson 01. The second gate, $r_t$, says how much of the old state the candidate may use. Each product also has a bias, which we leave out here.
-#
-# $$r_t = \sigma(W_r x_t + U_r s_{t-1}) \qquad z_t = \sigma(W_z x_t + U_z s_{t-1}) \qquad n_t = \tanh(W x_t + r_t \circ U s_{t-1})$$
-#
-# The paper writes $U (r_t \circ s_{t-1})$ instead of $r_t \circ U s_{t-1}$. We follow PyTorch.
-#
-# </details>
+# (A GRU has a second gate, which we don't need to follow; its formulas are in the exercises.)
 #
 # PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word and, separately, the last state. We give it B = 2 sentences of S = 5 words, with word vectors of dimension D = 3 and states of dimension H = 4. What is the shape of the states?
 
@@ -125,11 +117,9 @@ print("last state:", *last_state.shape)
 #
 # $$s_0 = c \qquad s_t = \mathrm{GRU}\big(e(y_{t-1}),\, s_{t-1}\big) \qquad P(y_t \mid y_{<t}, c) = \mathrm{softmax}(W s_t + b)$$
 #
-# The softmax gives a probability to each word that could come next.
-#
 # ## A small language
 #
-# To train the two networks, we need many sentences whose correct translations are known. That is what our invented language is for: a program translates its 40 English words. What happens to "the" and to "dog"?
+# To train the two networks, we need many sentences whose correct translations are known. In our invented language, a program translates 40 English words. What happens to "the" and to "dog"?
 
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
@@ -141,9 +131,7 @@ for sentence in small:
 #
 # `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent.
 #
-# `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end. In the comments, S and T are the lengths of the padded sources and translations.
-#
-# The next cell makes a batch of two sentences. How do the rows of `given` differ from the rows of `wanted`?
+# `make_batch` turns pairs of sentences into three tensors and pads the shorter sentences with 0 at the end. In the comments, S and T are the lengths of the padded sources and translations. For a batch of two sentences, how do the rows of `given` differ from the rows of `wanted`?
 
 
 # %% tags=["nbval-check-output"]
@@ -170,7 +158,7 @@ print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
 figures.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# Each row of `given` is the same row of `wanted` shifted one position to the right, with BOS in front and without EOS. The encoder reads `source`. At each position, the decoder reads `given` and should write `wanted`.
+# Each row of `given` is the same row of `wanted` shifted one position to the right, with BOS in front and without EOS. At each position, the decoder reads `given` and should write `wanted`.
 #
 # In training, then, the decoder reads the *right* word from the previous position; this is called **teacher forcing**. Isn't that cheating? It is only a help: the decoder never reads the word that it should write. Without the shift, it would, and then copying would be enough.
 #
@@ -205,15 +193,13 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. `encode` uses the state at EOS instead.
-#
-# In `decode`, `s[None]` adds the first axis that `nn.GRU` expects. `decode` also returns the last state, which we need only when the model translates, one word at a time.
+# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. In `decode`, `s[None]` adds the first axis that `nn.GRU` expects; the state that it also returns is for translating word by word.
 #
 # ## The loss
 #
 # At each position, the model gives every word in the vocabulary a score, called its **logit**, and a softmax turns the logits into probabilities $p$. Training should make the probability of the right word large, so our loss is $-\ln p$ for the right word, averaged over all the words in the batch. EOS counts as a word; padding does not.
 #
-# Such a loss is measured in **nats**, the unit that goes with the natural logarithm. Our vocabulary has 86 entries: the words of both languages and a few special words. Before training, they are all about equally probable. What will the loss be, in nats per word?
+# Such a loss is measured in **nats**, the unit that goes with the natural logarithm. Our vocabulary has 86 entries, which are all about equally probable before training. What will the loss be, in nats per word?
 
 # %% tags=["nbval-check-output"]
 predict("05.untrained", ...)
@@ -243,7 +229,7 @@ print(f"{by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
-# The loss is $\ln 86$. Turned round, $e^{\text{loss}}$ is the **perplexity**: the model is as unsure as if it drew each word from so many equally probable ones. Before training, that is all 86.
+# The loss is about $\ln 86$. Turned round, $e^{\text{loss}}$ is the **perplexity**: the model is as unsure as if it drew each word from that many equally probable ones, here from all 86.
 #
 # PyTorch's `cross_entropy` computes the same loss without loops. It expects one row of logits per word, so we flatten the axes B and T into one.
 
@@ -279,7 +265,7 @@ figures.one_word_learned(pairs.words, after, wanted[0, 0])
 # %% [markdown]
 # "flima" grows, at the expense of the words that no position wants, and its $-\ln p$ falls. At first, "droli" grows too, because the other sentence begins with it and the model cannot yet tell the two vectors apart.
 #
-# Two things are missing for real training. To compute the gradient, we go back through the sentence word by word, and each word multiplies the gradient by a matrix. Over many words, it can become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
+# The real loop adds two things. On its way back through the sentence, the gradient is multiplied by a matrix at every word and can become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
 
 # %%
@@ -330,7 +316,7 @@ losses = fit(model, sources, targets)
 print_log(losses, every=100)
 
 # %% [markdown]
-# In the last hundred steps, the loss is about 0.6 and the perplexity about 1.9. From being unsure among 86 words, the model has come to waver, on average, between two.
+# The perplexity falls to about 1.9. Where the model was unsure among 86 words, it now wavers, on average, between two.
 #
 # ## The model translates
 #
@@ -360,7 +346,7 @@ for sentence in ("boy called girls", "the dog called girls"):
     print("    model:", *translate(model, pairs.words, [sentence]))
 
 # %% [markdown]
-# Both translations are correct. To watch the first one arise, we compute all states and probabilities of that sentence. The film shows them in the places of our first picture: of each state the first 4 entries, and above each decoder state the three most probable next words. At which step was the model least sure?
+# Both translations are correct. To watch the first one arise, we compute all its states and probabilities. The film puts them into our first picture: the first 4 of the 64 entries of each state and, above each decoder state, the three most probable next words. At which step is the model least sure?
 
 # %%
 written = translate(model, pairs.words, ["boy called girls"])
@@ -373,11 +359,11 @@ with torch.no_grad():
 figures.one_vector(pairs.words, source[0], given[0], h[0], s[0], p[0])
 
 # %% [markdown]
-# In our run, it was least sure of "kovor", for "called": the verb "melor" still has a probability of about 0.3. Even in a note about three words, the second one is not quite clear.
+# In our run, it is least sure of "kovor", for "called": another verb, "melor", still has a probability of about 0.3. Even in a note about three words, the second is not quite legible.
 #
 # ## How long can a sentence be?
 #
-# Now we let a sentence grow from one word to twelve, the greatest length in training, where it is the sentence from the beginning of this lesson. Each row of the next picture shows all 64 numbers of the vector as narrow cells, then the translation, with dashed frames around wrong words. At which length does the first wrong word appear?
+# Now a sentence grows from one word to twelve, the greatest length in training, until it is the sentence from the beginning. Each row of the picture shows all 64 numbers of its vector as narrow cells, then the translation, with dashed frames around wrong words. At which length does the first one appear?
 
 # %%
 growing = [
@@ -402,9 +388,9 @@ figures.growing(growing, truth(growing), translations, vectors)
 # %% [markdown]
 # In our run, the first wrong words appear at nine words, and they come in from the right.
 #
-# **Your turn**: add sentences of the same words to `growing` (and raise the 12). What is the shortest sentence your model gets wrong?
+# **Your turn**: replace sentences in `growing`. What is the shortest sentence your model gets wrong?
 #
-# To measure the effect of length, we translate 200 sentences of each of twelve lengths from 1 to 16 words. A word counts as right if it is in the right position, which is strict: if the model leaves out one word, nearly all later words count as wrong. What share of the words will it get right in 12-word sentences?
+# To measure the effect of length, we translate 200 sentences of each of twelve lengths from 1 to 16 words. A word counts as right only in its own position; this is strict, because if the model leaves out one word, nearly all later ones count as wrong. What share of the words will it get right in 12-word sentences?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -434,7 +420,7 @@ print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# The model gets fewer than half of the words right. Is that only bad luck with one run? The band in the plot goes from the lowest to the highest of five models trained beforehand with different seeds. And has the model merely memorised short sentences from its training? We also test *new* sentences of four words.
+# The model gets fewer than half of the words right. To see whether that is only bad luck, the plot compares it with five models trained beforehand with different seeds. And has it merely memorised short sentences? We also test *new* sentences of four words.
 
 # %%
 figures.words_right_by_length(words_right)
@@ -445,11 +431,11 @@ share, _ = exact_shares(translate(model, pairs.words, new), truth(new))
 print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 
 # %% [markdown]
-# All five models lose words as the sentences grow, well before the dotted line at the longest training sentences. Most new sentences of four words come through whole, so the model has done more than memorise.
+# It was not bad luck: all five models lose words long before the dotted line, the greatest length in training. But most of the new four-word sentences come through whole, so the model has done more than memorise.
 #
 # ## How much comes from the vector?
 #
-# Perhaps the decoder guesses: after a noun comes a verb, and a guess is sometimes right. On the other hand, one wrong word may have led to the next. We therefore give the decoder the right words, as in training, once with each sentence's own vector and once with another sentence's. Only words that the vector brought across can get lost. At which position will the two lines be furthest apart?
+# Some of the right words may be guesses, since after a noun often comes a verb. On the other hand, one wrong word may have led to the next. We therefore give the decoder the right words, as in training, once with each sentence's own vector and once with another sentence's. At which position will the two lines be furthest apart?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -471,13 +457,13 @@ plots.curves(range(1, 13), curves, *axis_names, ax=ax)
 ax.set_ylim(0, 1.05)
 
 # %% [markdown]
-# With another sentence's vector, the decoder gets about 18% of the words right: that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: from the sixth word on, only about half of the words are right or fewer.
+# With another sentence's vector, the decoder gets about 18% of the words right: that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: from the seventh word on, only about half are right.
 #
 # That is surprising. The encoder read the first words longest ago, so shouldn't they be the ones to fade?
 #
 # ## A map of sentences
 #
-# To look into the vectors, we encode 360 sentences of three words, such as "boy called girls". A map with 64 axes cannot be drawn. **PCA** turns it so that we see the two directions in which the vectors differ most; **t-SNE** gives up directions and tries to keep neighbours together (van der Maaten and Hinton, 2008). Each map is drawn three times, coloured by the first, the second and the third word. In which column will dots of one colour gather?
+# To find out, we look into the vectors of 360 sentences of three words, such as "boy called girls". Nobody can draw 64 axes, so we use two kinds of map: **PCA** shows the two directions in which the vectors differ most, and **t-SNE** gives up directions to keep neighbours together (van der Maaten and Hinton, 2008). Each map is drawn three times, coloured by the first, the second and the third word. In which column will dots of one colour gather?
 
 # %%
 nouns = "boy boys dog dogs friend friends girl girls house houses".split()
@@ -494,7 +480,7 @@ t_sne = TSNE(random_state=0, init="pca").fit_transform(c.numpy())  # 360 2
 figures.maps({"PCA": pca.numpy(), "t-SNE": t_sne}, sentences)
 
 # %% [markdown]
-# The dots gather by their first word: sentences that begin alike have similar vectors, whatever follows. How strongly? We compare how much the vectors vary in all with how much the means of the ten (or eight) groups vary.
+# The dots gather by their first word. To put a number on it, we group the sentences by a word and compute what share of the variance of all vectors is between the groups.
 
 
 # %%
@@ -517,23 +503,23 @@ print(f"distance of two sentences: {torch.pdist(c).mean():.1f} on average,")
 print(f"{(there - back).norm():.1f} if they have the same words in another order")
 
 # %% [markdown]
-# The first word accounts for about half of the variance, the second and the third for about a fifth each, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note from which this word can be read immediately. The order of the words counts, too: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
+# The first word accounts for about half of the variance, the second and the third for about a fifth each, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
 #
 # ## Is the vector too small?
 #
-# Why does the model fail on long sentences? The first suspect is room. But the network also has to *learn* how to write a sentence into the vector and how to read it out again. To tell the two apart, we have trained five models for each of six versions and counted the sentences that came through *whole*. On the left, all trained for 600 steps, like yours; on the right, four times as long. If 64 numbers were too few for eight words, what would the right-hand plot look like?
+# Is it for lack of room that the model fails on long sentences? It also has to *learn* how to write a sentence into the vector and how to read it out again. To tell the two apart, we have trained five models for each of six versions and counted the sentences that came through *whole*: on the left after 600 steps, like yours, on the right after four times as many. If 64 numbers were too few for eight words, what would the right-hand plot look like?
 
 # %%
 figures.whole_sentences_right(sentences_right)
 
 # %% [markdown]
-# Then the blue line would stay where the grey one is. Instead it rises: with longer training, the same 64 dimensions hold most of the eight-word sentences, so room was not the limit. The network had not learned to use it. With 128 dimensions, more sentences also come through after 600 steps, but a larger vector makes the whole network larger, and the plot does not say which of the two helps.
+# Its blue line would be no better than the grey one. But it is: after longer training, the same 64 dimensions hold most of the eight-word sentences, so room was not the limit; the network had not learned to use it. With 128 dimensions, more sentences come through even after 600 steps, but then the whole network is larger, and the plot does not say which of the two helps.
 #
-# Plain cells, without gates, fail even at three words. (They do no better at a lower learning rate.) And at twelve words, even the best version fails on most sentences.
+# Plain cells, without gates, fail even at two words, and a lower learning rate does not save them. At twelve words, even the best version fails on most sentences.
 #
 # ## Real sentences
 #
-# All this was a toy language. Does a real sentence fit into one vector? We keep the model, the loss, the loop and `translate`; only the data are new. Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
+# So far, this was a toy language. Does one vector carry a real sentence? We keep the model, the loss, the loop and `translate`; only the data are new. Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
 
 
 # %%
@@ -578,8 +564,11 @@ class Vocabulary:
         return [[self.number_of.get(token, UNK) for token in caption.split()] for caption in captions]
 
     def decode(self, rows):  # each row up to its EOS
-        texts = [" ".join(self.tokens[i] for i in row) for row in rows]
-        return [text.split(" EOS")[0] for text in texts]
+        texts = []
+        for row in rows:
+            end = row.index(EOS) if EOS in row else len(row)
+            texts.append(" ".join(self.tokens[i] for i in row[:end]))
+        return texts
 
 
 # %%
@@ -605,7 +594,7 @@ options = {"batch_size": None, "shuffle": True, "collate_fn": collate}
 loader = DataLoader(batches_by_length(training_pairs), **options)
 
 # %% [markdown]
-# The log has a line for each epoch. Afterwards, we compute the perplexity on captions of other photos, with each caption's own vector and, as above, with another's. How far will the two be apart?
+# The log has a line for each epoch. Afterwards, we compute the perplexity on captions of other photos, with each caption's own vector and, as above, with another's.
 
 
 # %%
@@ -656,13 +645,13 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# A BLEU of about 7 is nothing to be proud of, but other captions' translations score only about 1, so most of it comes from the vectors. Here, too, more room and more training help: with twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates the first two of our captions correctly, guitar included.
+# A BLEU of about 7 is nothing to be proud of, but other captions' translations score only about 1, so most of it comes from the vectors. With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
 #
 # ## Can one vector hold a sentence?
 #
 # One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones; mostly their first words arrive.
 #
-# Were 64 numbers too few? Not for eight words, and in principle not for twelve: to single out one of 40 words takes less than six bits, twelve words less than 72, and each of the 64 numbers has 32 bits. The note was not too small; nobody had yet learned to write it well. Whether our networks could learn it for twelve words, we have not found out.
+# Were 64 numbers too few? Not for eight words, and in principle not for twelve: a word out of 40 takes less than six bits, twelve words less than 72, and each of the 64 numbers has 32. The note was large enough, but the networks had not learned to write and read it well. Whether training could teach them that for twelve words, we have not found out.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers of LSTMs, 12 million pairs of sentences, and the source read backwards.
 #
@@ -672,10 +661,10 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 #
 # | here | in papers | in PyTorch | in Hugging Face's `transformers` |
 # | --- | --- | --- | --- |
-# | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n`; `nn.LSTM` a pair `(h_n, c_n)` for the latter | `last_hidden_state` |
-# | sentence vector $c$ | context vector, thought vector | `h_n`, with axes 1 B H even with `batch_first`; the first axis counts the layers (`num_layers`) | none |
+# | state $s_t$ | hidden state $h_t$ | `nn.GRU` returns `output`, `h_n`; `nn.LSTM` returns `output`, `(h_n, c_n)` | `last_hidden_state` |
+# | sentence vector $c$ | context vector, thought vector | `h_n`, with axes 1 B H even with `batch_first`; the first axis counts layers | none |
 # | `given`, `wanted` | $y_{t-1}$, $y_t$ | none | `decoder_input_ids`, `labels` |
-# | the state at EOS | | `pack_padded_sequence` stops the GRU there | |
+# | the state at EOS | | `pack_padded_sequence` | |
 # | `read_pairs`, `collate` | | `DataLoader(…, collate_fn=collate)` | `load_dataset`, in `datasets`; `DataCollatorForSeq2Seq` |
 # | padding in the loss | | `cross_entropy(…, ignore_index=PAD)`, by default -100 | `labels` of -100 |
 #
@@ -702,7 +691,7 @@ check("05.q5", ...)
 # ## Recap
 #
 # - A recurrent network passes its state from word to word. The gates of a GRU decide what it keeps.
-# - The encoder's last state is all that the decoder knows about the source. In training, the decoder reads the right words, shifted by one position. Without this shift, it could copy them.
+# - The encoder's last state is all that the decoder knows about the source. In training, the decoder reads the right words, shifted by one position.
 # - With the vector of a different sentence, the decoder can only guess. With the right vector, it gets the first words of a long sentence right more often than the last.
 # - The size of the vector is not the only limit. The network has to learn to use its entries, so longer sentences come through after longer training.
 #
