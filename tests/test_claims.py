@@ -334,9 +334,10 @@ def _(numbers):
     return abs(numbers("to step 600: loss ")[1] - 1.9) < 0.15
 
 
-@claim("05", 'At first, "droli" grows too,')
-def _(_):
-    return True
+@claim("05", "After five steps, all words that are wanted anywhere in the batch have grown at the expense of the rest:")
+def _(numbers):
+    steps = [float(x) for x in re.findall(r"−ln p = ([\d.]+)", numbers.shown)]
+    return len(steps) == 3 and steps[0] > 4 and 1 < steps[1] < 2.5 and steps[2] < 0.3
 
 
 @claim("05", "In our run, the first wrong words appear at nine words.")

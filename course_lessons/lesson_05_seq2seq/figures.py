@@ -174,8 +174,8 @@ def one_word_learned(vocabulary, after, wanted):
         shares = p[shown].tolist()
         ax.barh(names, shares, color=[look.colour, *["0.78"] * 5])
         ax.text(shares[0] + 0.02, 0, f"p = {number(shares[0], 3)}", va="center", color=look.colour, weight="bold")
-        ax.set(xlim=(0, 1.25), xticks=(0, 0.5, 1), xlabel="probability", ylim=(5.6, -0.6))
-        title = {0: "before training", 1: "after one step"}.get(steps, f"after {steps} steps")
+        ax.set(xlim=(0, 1.4), xticks=(0, 0.5, 1), xlabel="probability", ylim=(5.6, -0.6))
+        title = f"after {steps} steps" if steps else "before training"
         ax.set_title(f"{title}:  −ln p = {number(-p[wanted].log(), 2)}")
         ax.tick_params(axis="y", length=0)
 

@@ -246,15 +246,15 @@ print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
 # %% [markdown]
 # ## Training
 #
-# A training step computes the loss of a batch and its gradient, and moves every weight a little so that the loss falls. What does this do to the probabilities? We let a copy of the model take ten steps on our two sentences and watch its first word, for which "flima" is wanted. Which other bar will grow as well?
+# A training step computes the loss of a batch and its gradient, and moves every weight a little so that the loss falls. What does this do to the probabilities? We let a copy of the model take twenty steps on our two sentences and watch its first word, for which "flima" is wanted. Which other bars will grow at first?
 
 # %%
 trial = copy.deepcopy(model)
 adam = torch.optim.Adam(trial.parameters(), lr=0.01)
 after = {}  # from the number of steps to the probabilities of the first word
-for step in range(11):
+for step in range(21):
     logits = trial(source, given)  # B T V
-    if step in (0, 1, 10):
+    if step in (0, 5, 20):
         after[step] = logits[0, 0].detach().softmax(-1)  # V
     loss = loss_of(logits, wanted)
     adam.zero_grad()
@@ -263,7 +263,7 @@ for step in range(11):
 figures.one_word_learned(pairs.words, after, wanted[0, 0])
 
 # %% [markdown]
-# "flima" grows, at the expense of the words that no position wants, and its $-\ln p$ falls. At first, "droli" grows too, because the other sentence begins with it and the model cannot yet tell the two vectors apart.
+# After five steps, all words that are wanted anywhere in the batch have grown at the expense of the rest: the model has learned which words occur, but not where. After twenty, nearly everything is on "flima", and its $-\ln p$ is close to 0.
 #
 # The real loop adds two things. On its way back through the sentence, the gradient is multiplied by a matrix at every word and can become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
