@@ -235,6 +235,16 @@ def maps(projections, sentences):
             ax.scatter(*places.T, c=[kinds.index(word) for word in read], cmap="tab10", s=7)
             ax.set(xticks=[], yticks=[], title=f"coloured by word {position + 1}" if ax in rows[0] else "")
             ax.set_ylabel(name if position == 0 else "")
+            for kind in kinds * (position == 0):
+                middle = places[[word == kind for word in read]].mean(0)
+                ax.text(
+                    *middle,
+                    kind,
+                    ha="center",
+                    va="center",
+                    weight="bold",
+                    bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5},
+                )
 
 
 def words_right_by_length(words_right):

@@ -503,7 +503,9 @@ print(f"distance of two sentences: {torch.pdist(c).mean():.1f} on average,")
 print(f"{(there - back).norm():.1f} if they have the same words in another order")
 
 # %% [markdown]
-# The first word accounts for about half of the variance, the second and the third for about a fifth each, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
+# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
+#
+# The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
 #
 # ## Is the vector too small?
 #
