@@ -235,16 +235,24 @@ def maps(projections, sentences):
             ax.scatter(*places.T, c=[kinds.index(word) for word in read], cmap="tab10", s=7)
             ax.set(xticks=[], yticks=[], title=f"coloured by word {position + 1}" if ax in rows[0] else "")
             ax.set_ylabel(name if position == 0 else "")
-            for kind in kinds * (position == 0):
-                middle = places[[word == kind for word in read]].mean(0)
-                ax.text(
-                    *middle,
-                    kind,
-                    ha="center",
-                    va="center",
-                    weight="bold",
-                    bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5},
-                )
+            if position == 0:
+                _write_groups(ax, places, read)
+
+
+def _write_groups(ax, places, read):
+    """Write each word above the dots that it begins; words whose dots lie in one place share a line."""
+    span, lines = (places.max(0) - places.min(0)).max(), []  # lines: the middle, the top, the words
+    for kind in sorted(set(read)):
+        group = places[[word == kind for word in read]]
+        middle, top = group.mean(0), group[:, 1].max()
+        near = next((line for line in lines if abs(line[0] - middle).max() < 0.1 * span), None)
+        if near:
+            near[1], near[2] = max(near[1], top), f"{near[2]}, {kind}"
+        else:
+            lines.append([middle, top, kind])
+    for (x, _), top, text in lines:
+        ax.text(x, top + 0.01 * span, text, ha="center", va="bottom", weight="bold", fontsize=10)
+    ax.margins(0.1)
 
 
 def words_right_by_length(words_right):
