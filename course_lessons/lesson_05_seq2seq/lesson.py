@@ -93,7 +93,7 @@ for z in (0.5, 0.9, 0.99):
 # %% [markdown]
 # A gate of 0.5 leaves a millionth of the state; a gate of 0.99 leaves more than four fifths. A gate near 1 therefore keeps an entry, and a gate near 0 replaces it. Learned matrices compute the gates from the word and the old state, so they can differ from word to word.
 #
-# (A GRU has a second gate, which we don't need to follow; its formulas are in the exercises.)
+# A GRU also has a second gate, which we don't need here. The exercises show all its formulas.
 #
 # PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word and, separately, the last state. We give it B = 2 sentences of S = 5 words, with word vectors of dimension D = 3 and states of dimension H = 4. What is the shape of the states?
 
@@ -232,9 +232,13 @@ reveal("05.untrained", round(by_loops.item(), 1))
 # The loss is about $\ln 86$. Turned round, $e^{\text{loss}}$ is the **perplexity**: the model is as unsure as if it drew each word from that many equally probable ones, here from all 86.
 #
 # PyTorch's `cross_entropy` computes the same loss without loops. It expects one row of logits per word, so we flatten the axes B and T into one.
+#
+# ## Training
+#
+# A training step computes the loss of a batch and its gradient, and moves every weight a little so that the loss falls. What does this do to the probabilities? We let a copy of the model take twenty steps on our two sentences and watch its first word, for which "flima" is wanted. Which other bars will grow at first?
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def loss_of(logits, wanted):  # B T V, B T
     logits_of_words = logits.flatten(0, 1)  # B·T V
     right_words = wanted.flatten()  # B·T
@@ -242,13 +246,6 @@ def loss_of(logits, wanted):  # B T V, B T
 
 
 print("the same loss:", torch.allclose(loss_of(logits, wanted), by_loops))
-
-# %% [markdown]
-# ## Training
-#
-# A training step computes the loss of a batch and its gradient, and moves every weight a little so that the loss falls. What does this do to the probabilities? We let a copy of the model take twenty steps on our two sentences and watch its first word, for which "flima" is wanted. Which other bars will grow at first?
-
-# %%
 trial = copy.deepcopy(model)
 adam = torch.optim.Adam(trial.parameters(), lr=0.01)
 after = {}  # from the number of steps to the probabilities of the first word
@@ -463,7 +460,7 @@ ax.set_ylim(0, 1.05)
 #
 # ## A map of sentences
 #
-# To find out, we look into the vectors of 360 sentences of three words, such as "boy called girls". Nobody can draw 64 axes, so we use two kinds of map: **PCA** shows the two directions in which the vectors differ most, and **t-SNE** gives up directions to keep neighbours together (van der Maaten and Hinton, 2008). Each map is drawn three times, coloured by the first, the second and the third word. In which column will dots of one colour gather?
+# To find out, we look into the vectors of 360 sentences of three words, such as "boy called girls". Nobody can draw 64 axes, so we use two kinds of map: **PCA** shows the two directions in which the vectors differ most, and **t-SNE** gives up directions to keep neighbours together (van der Maaten and Hinton, 2008). Each map is drawn three times, coloured by the first, the second and the third word. In which column will dots of one colour gather? To put a number on it, we also group the sentences by a word and compute what share of the variance of all vectors is between the groups.
 
 # %%
 nouns = "boy boys dog dogs friend friends girl girls house houses".split()
@@ -478,9 +475,6 @@ _, _, directions = torch.linalg.svd(centred, full_matrices=False)
 pca = centred @ directions[:2].T  # 360 2
 t_sne = TSNE(random_state=0, init="pca").fit_transform(c.numpy())  # 360 2
 figures.maps({"PCA": pca.numpy(), "t-SNE": t_sne}, sentences)
-
-# %% [markdown]
-# The dots gather by their first word. To put a number on it, we group the sentences by a word and compute what share of the variance of all vectors is between the groups.
 
 
 # %%
@@ -503,13 +497,13 @@ print(f"distance of two sentences: {torch.pdist(c).mean():.1f} on average,")
 print(f"{(there - back).norm():.1f} if they have the same words in another order")
 
 # %% [markdown]
-# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
+# The dots gather by their first word. It accounts for about half of the variance, the second and the third for about a quarter or less, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
 #
 # The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
 #
 # ## Is the vector too small?
 #
-# Is it for lack of room that the model fails on long sentences? It also has to *learn* how to write a sentence into the vector and how to read it out again. To tell the two apart, we have trained five models for each of six versions and counted the sentences that came through *whole*: on the left after 600 steps, like yours, on the right after four times as many. If 64 numbers were too few for eight words, what would the right-hand plot look like?
+# Is it for lack of room that the model fails on long sentences? It also has to *learn* how to write a sentence into the vector and how to read it out again. To tell the two apart, we have trained five models for each of six versions and counted the sentences that came through *whole*. The versions on the left were trained for 600 steps, like yours, those on the right for four times as many. If 64 numbers were too few for eight words, what would the right-hand plot look like?
 
 # %%
 figures.whole_sentences_right(sentences_right)
@@ -563,7 +557,10 @@ class Vocabulary:
         self.number_of = {token: i for i, token in enumerate(self.tokens)}
 
     def encode(self, captions):  # a list of numbers for each caption
-        return [[self.number_of.get(token, UNK) for token in caption.split()] for caption in captions]
+        return [self.encode_one(caption) for caption in captions]
+
+    def encode_one(self, caption):
+        return [self.number_of.get(token, UNK) for token in caption.split()]
 
     def decode(self, rows):  # each row up to its EOS
         texts = []
@@ -596,7 +593,7 @@ options = {"batch_size": None, "shuffle": True, "collate_fn": collate}
 loader = DataLoader(batches_by_length(training_pairs), **options)
 
 # %% [markdown]
-# The log has a line for each epoch. Afterwards, we compute the perplexity on captions of other photos, with each caption's own vector and, as above, with another's.
+# The log has a line for each epoch. Then we compute the perplexity on captions of other photos, with each caption's own vector and, as above, with another's. Finally, the model translates all short test captions. BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
 
 
 # %%
@@ -632,11 +629,6 @@ in_german = translate(german_model, captions, [tokenize(text) for text in exampl
 for caption, translation in zip(examples, in_german, strict=True):
     print(caption, "→", translation)
 
-# %% [markdown]
-# XXX
-#
-# How good is the model on all the short test captions? BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
-
 # %%
 english, german = zip(*test_pairs, strict=True)
 translations = translate(german_model, captions, english)
@@ -647,13 +639,13 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# A BLEU of about 7 is nothing to be proud of, but other captions' translations score only about 1, so most of it comes from the vectors. With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
+# YYY A BLEU of about 7 is nothing to be proud of, but other captions' translations score only about 1, so most of it comes from the vectors. With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
 #
 # ## Can one vector hold a sentence?
 #
 # One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones; mostly their first words arrive.
 #
-# Were 64 numbers too few? Not for eight words, and in principle not for twelve: a word out of 40 takes less than six bits, twelve words less than 72, and each of the 64 numbers has 32. The note was large enough, but the networks had not learned to write and read it well. Whether training could teach them that for twelve words, we have not found out.
+# Were 64 numbers too few? Not for eight words, and in principle not for twelve. A word out of 40 takes less than six bits, so twelve words take less than 72, and each of the 64 numbers has 32. The note was large enough, but the networks had not learned to write and read it well. Whether training could teach them that for twelve words, we have not found out.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers of LSTMs, 12 million pairs of sentences, and the source read backwards.
 #
