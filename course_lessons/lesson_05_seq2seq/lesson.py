@@ -620,6 +620,7 @@ with torch.no_grad():
         perplexity = loss_of(logits, wanted).exp()
         print(f"new captions, {name} vector: perplexity {perplexity:.1f}")
 
+# %%
 examples = [
     "A man is playing guitar.",
     "Two dogs are running in the snow.",
