@@ -72,7 +72,7 @@ def test_lesson_05s_model_learns_captions_of_any_length(capsys):
 def test_lesson_05s_page_has_the_captions_that_were_translated():
     page = (FOLDER.parent / "course_lessons/lesson_05_seq2seq/lesson.py").read_text(encoding="utf-8")
     lines = [f'    "{caption}",' for caption in program("all_captions").SENTENCES]
-    assert "\n".join(["captions = [", *lines, "]"]) in page
+    assert "\n".join(["examples = [", *lines, "]"]) in page
 
 
 def test_a_row_is_trained_for_as_many_steps_as_its_name_says(monkeypatch):

@@ -24,8 +24,6 @@ SHOWN = {
     "paths": diagrams.paths,
     "positions": diagrams.positions,
     "eight scores": lambda **more: diagrams.attention(choices=diagrams.EIGHT_SCORES, **more),
-    "seq2seq": lambda **more: diagrams.seq2seq(["the", "dog", "barks", "EOS"], ["le", "chien", "aboie"], **more),
-    "seq2seq, one word": lambda **more: diagrams.seq2seq(["hello"], ["bonjour"], **more),
     "looking back": lambda **more: diagrams.looking_back(["the", "dog", "barks", "EOS"], "le", "chien", **more),
     "several heads": lambda **more: diagrams.several_heads(
         ["dog", "bites", "man"],

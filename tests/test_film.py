@@ -11,10 +11,17 @@ from script_loader import program
 
 from course_lessons.lesson_02_weighted_sums import figures as of_lesson_02
 from course_lessons.lesson_03_queries_keys_values import figures as of_lesson_03
+from course_lessons.lesson_05_seq2seq import figures as of_lesson_05
 from course_lessons.lesson_06_seq2seq_attention import figures as of_lesson_06
+<<<<<<< HEAD
 from course_utils.figures.film import HOLD, ON_BAR, Film, bar, bracketed, number, on_bar, words
 from course_utils.figures.looks import products
+=======
+from course_utils.data.small_world import small_world, truth
+from course_utils.figures.film import Film, bracketed, number, words
+>>>>>>> w05
 from course_utils.figures.roles import ROLES, outline
+from course_utils.models.seq2seq import Seq2Seq, make_batch
 
 S, H = torch.tensor([-1.0, 1.0]), torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
 Z = torch.tanh(S + H).sum(1)
@@ -29,7 +36,25 @@ def three_jobs(sentence):
     return of_lesson_03.three_jobs(sentence, features, W_q, W_k, torch.cat([W_v, torch.zeros(4, 2)], 1))
 
 
+def through_one_vector():
+    """An untrained model of lesson 05 at "boy called girls": what the page hands to its film."""
+    words_of_both, model = small_world(1, 0).words, Seq2Seq(86)
+    source, given, _ = make_batch(*(words_of_both.encode([text]) for text in ("boy called girls", "flima kovor droli")))
+    with torch.no_grad():
+        h, c = model.encoder(model.embedding(source))
+        s, _ = model.decoder(model.embedding(given), c)
+        return words_of_both, source[0], given[0], h[0], s[0], model.readout(s).softmax(-1)[0]
+
+
+GROWING = [
+    " ".join(["boy called girls and girls followed big dogs near my old houses".split()[i] for i in range(n)])
+    for n in range(1, 13)
+]
+SEEN = through_one_vector()
 FILMS = {
+    "two networks": of_lesson_05.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"]),
+    "one vector": of_lesson_05.one_vector(*SEEN),
+    "growing": of_lesson_05.growing(GROWING, truth(GROWING), truth(["boy called girls"] * 12), torch.randn(12, 64)),
     "fixed attention": of_lesson_02.one_look(WORDS, X, X.new_tensor([0, 1])),
     "shared weight": of_lesson_02.shared_weight(WORDS, X[:, 1]),
     "one query": of_lesson_03.one_query(WORDS, X.new_tensor([0, 1]), X, X),
@@ -147,6 +172,34 @@ def test_a_look_shows_the_numbers_that_the_lesson_prints():
     for name in ("scores", "weights"):
         for value in re.search(rf"{name}: *tensor\(\[(.*)\]\)", printed)[1].split(", "):
             assert value in "".join(outputs[1]["data"]["text/plain"])
+
+
+def test_one_vector_shows_the_entries_and_the_largest_probabilities():
+    words_of_both, source, given, h, s, p = SEEN
+    shown = texts(FILMS["one vector"].frame())
+    states = [*h, h[-1], *s]
+    assert [t for t in shown if re.fullmatch(r"−?\d\.\d\d", t)] == [number(x) for state in states for x in state[:4]]
+    sure = torch.full_like(p, 0.001)
+    sure[:, 28], sure[:, 46], sure[:, 2] = 0.7, 0.19, 0.06
+    film = of_lesson_05.one_vector(words_of_both, source, given, h, s, sure)
+    assert texts(film.frame()).count("0.70") == texts(film.frame()).count("EOS") - 1 == 4
+    assert film.description.count("flima 0.70, kovor 0.19, EOS 0.06") == 4
+
+
+def test_one_vector_says_what_lesson_05_computes():
+    cells = json.loads((ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8"))["cells"]
+    (film,) = (cell["outputs"] for cell in cells if "figures.one_vector(" in "".join(cell["source"]))
+    (printed,) = (cell["outputs"] for cell in cells if "def translate(" in "".join(cell["source"]))
+    (written,) = re.findall(r"^boy called girls\n.*\n    model: (.*)", "".join(printed[0]["text"]), re.MULTILINE)
+    read = re.findall(r"after (\w+): (\w+) [\d.]+", "".join(film[0]["data"]["text/plain"]))
+    assert read == list(zip(["BOS", *written.split()], [*written.split(), "EOS"], strict=True))
+
+
+def test_a_growing_sentence_frames_each_wrong_word():
+    film = of_lesson_05.growing(
+        ["boy", "boy called"], ["flima", "flima kovor"], ["flima", "flima droli"], torch.zeros(2, 64)
+    )
+    assert film.frame().count("stroke-dasharray") == 1 and "1 of 2 words" in film.description
 
 
 @pytest.mark.parametrize(

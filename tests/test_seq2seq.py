@@ -181,9 +181,9 @@ def test_a_sentence_means_the_same_beside_a_longer_one(name):
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
 
 
-def test_lesson_05s_deep_model_is_its_first_model_by_default():
+def test_the_deep_model_is_lesson_05s_model_by_default():
     page = program("measuring").page("05_seq2seq")
-    first, deep = page.Seq2Seq(V, D, H).double(), page.DeepSeq2Seq(V, D, H).double()
+    first, deep = page.Seq2Seq(V, D, H).double(), program("all_captions").DeepSeq2Seq(V, D, H).double()
     deep.load_state_dict(first.state_dict())
     source, given, wanted = make_batch(SOURCES, TARGETS)
     for model in (first, deep):
@@ -194,10 +194,10 @@ def test_lesson_05s_deep_model_is_its_first_model_by_default():
 
 
 @pytest.mark.parametrize("cell, layers", [(nn.GRU, 2), (nn.LSTM, 1), (nn.LSTM, 3)])
-def test_lesson_05s_deep_model_passes_on_the_state_of_each_layer(cell, layers):
+def test_the_deep_model_passes_on_the_state_of_each_layer(cell, layers):
     """Padding changes nothing, word by word gives what the whole row gives, and dropout acts in training alone."""
     torch.manual_seed(0)
-    model = program("measuring").page("05_seq2seq").DeepSeq2Seq(V, D, H, cell, layers, 0.5 * (layers > 1)).double()
+    model = program("all_captions").DeepSeq2Seq(V, D, H, cell, layers, 0.5 * (layers > 1)).double()
     source, given, _ = make_batch(SOURCES, TARGETS)
     assert torch.equal(model(source, given), model(source, given)) == (layers == 1)
     logits, s, steps = model.eval()(source, given), model.encode(source), []
@@ -219,6 +219,15 @@ def test_lesson_05s_batches_hold_each_pair_once_by_length():
     assert joined == sorted(pairs, key=lambda pair: len(pair[1]))
 
 
+def test_lesson_05s_vocabulary_gives_each_caption_back():
+    vocabulary = program("measuring").page("05_seq2seq").Vocabulary(["a dog . a dog", "a dog . runs .", "runs"])
+    assert vocabulary.tokens == ["PAD", "BOS", "EOS", "UNK", "a", "dog", "."]
+    rows = vocabulary.encode(["a dog .", "a cat", ""])
+    assert rows == [[4, 5, 6], [4, UNK], []]
+    padded = [[*row, EOS, PAD, 4] for row in rows]
+    assert vocabulary.decode(padded) == ["a dog .", "a UNK", ""]
+
+
 class _SameLogits(nn.Module):
     """A model that gives every word the logits `scale` · its number: its loss is the same wherever a word stands."""
 
@@ -230,19 +239,21 @@ class _SameLogits(nn.Module):
         return (self.scale * torch.arange(float(V))).expand(*given.shape, V)
 
 
-def test_lesson_05s_loss_is_a_mean_over_words():
-    page = program("measuring").page("05_seq2seq", device="cpu")
+def test_the_loss_of_captions_is_a_mean_over_words():
+    page, evaluate = program("measuring").page("05_seq2seq"), program("all_captions").evaluate
     one_by_one = [make_batch([source], [target]) for source, target in zip(SOURCES, TARGETS, strict=True)]
-    found = page.evaluate(_SameLogits(0.3), one_by_one)
-    assert found == pytest.approx(page.evaluate(_SameLogits(0.3), [make_batch(SOURCES, TARGETS)]))
+    found = evaluate(page, _SameLogits(0.3), one_by_one)
+    assert found == pytest.approx(evaluate(page, _SameLogits(0.3), [make_batch(SOURCES, TARGETS)]))
 
 
-def test_lesson_05s_training_keeps_the_best_weights_of_this_run(tmp_path):
-    page = program("measuring").page("05_seq2seq", device="cpu")
+def test_training_on_captions_keeps_the_best_weights_of_its_run(tmp_path):
+    page = program("measuring").page("05_seq2seq")
     batches, path = [make_batch(SOURCES, TARGETS)], tmp_path / "model.pt"
     torch.save(_SameLogits(9.0).state_dict(), path)  # from an earlier run
     model = _SameLogits(0.0)
-    page.train_epochs(model, batches, batches, path, epochs=1, rate=1e6)  # no epoch is better than no training
+    program("all_captions").train_epochs(
+        page, model, batches, batches, path, epochs=1, rate=1e6
+    )  # no epoch is better than no training
     assert model.scale.item() == 0
 
 

@@ -198,23 +198,6 @@ def paths(new=()) -> Diagram:
         passes the words 3, 5 and 7.""")
 
 
-def seq2seq(source, target, new=()) -> Diagram:
-    """An encoder reads the source word by word, passes on one vector, and a decoder reads each word that it wrote."""
-    draw, inputs, written = Sketch("Seq2Seq", new), ["BOS", *target], [*target, "EOS"]
-    wide, first = (INSIDE - 76) / (len(source) + len(written)) - 14, len(source)
-    outputs = [None] * first + [draw.data("target", word, wide, 32) for word in written]
-    cells = [draw.step(name, f"cell: {name}", wide) for name in ["encoder"] * first + ["decoder"] * len(written)]
-    read = [draw.data("source", word, wide, 32) for word in source]
-    read += [draw.data("given", word, wide, 32) for word in inputs]
-    context, columns = draw.data("context", "one\nvector", 76, 60), columns_of(outputs, cells, read)
-    row(*columns[:first], [None, context, None], *columns[first:])
-    draw.chain(read, cells, outputs)
-    draw.chain(*cells[:first], context, *cells[first:])
-    return draw.diagram(f"""The encoder's cells read {", ".join(source)}, one word after the other; each passes its
-        state on to the next cell. The last state is one vector. It is the first state of the decoder's cells, which
-        read {", ".join(inputs)} and write {", ".join(written)}.""")
-
-
 def looking_back(source, given, output, new=()) -> Diagram:
     """One step of a decoder that looks back: its state is the query to all the encoder's annotations."""
     draw, wide, height = Sketch("A decoder that looks back", new), 74, 200
