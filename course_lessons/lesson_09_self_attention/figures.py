@@ -1,10 +1,18 @@
-"""What the page of lesson 09 only draws: three words that ask at once, and the same words in a different order."""
+"""What the page of lesson 09 only draws: three words that ask at once, the same in a different order, and a head of SmolLM2."""
 
-from course_utils.figures.film import Film, bar, line, number, vector, words
-from course_utils.figures.roles import GREY, ROLES
+import json
+from pathlib import Path
+
+import torch
+
+from course_utils.figures.film import Film, bar, chip, line, number, vector, words
+from course_utils.figures.roles import GREY, LINE, ROLES
+from course_utils.figures.tables import table
+
+WHO_IS_IT = Path(__file__).with_name("who_is_it.json")  # written by benchmarks/who_is_it.py
 
 COLUMNS, ROWS = (312, 420, 528), (176, 268, 360)  # pixels: the keys' middles; the lines on which the weights stand
-EXACT = 3  # decimals of scores, weights and contexts, as on the page
+EXACT, SHOWN = 3, 0.05  # decimals of weights and contexts; smaller weights of SmolLM2 are left out
 
 
 def all_at_once(names, X, Q, K, V, scores, weights, contexts):
@@ -75,6 +83,56 @@ def swapped(names, order, weights, contexts):
         + "."
     )
     return film
+
+
+def who_is_it():
+    """Picture: where the last word of two sentences looks, in one head of SmolLM2."""
+    shown = json.loads(WHO_IS_IT.read_text(encoding="utf-8"))["shown"]
+    film, told = Film("“it” finds “animal”, and “wide” finds “street”", 292, 6), []
+    for sentence, bottom in zip(shown, (106, 252), strict=True):
+        names, weights = sentence["words"], sentence["weights"]
+        wide = [max(7.5 * len(name), 12) + 14 for name in names]
+        gap = min((724 - sum(wide)) / (len(names) - 1), 14)
+        left = [18 + sum(wide[:i]) + gap * i for i in range(len(names))]
+        middles = [x + w / 2 for x, w in zip(left, wide, strict=True)]
+        for x, name in zip(middles[:-1], names[:-1], strict=True):
+            film.add(words(x, bottom, name.replace("'", "’"), 14))
+        film.add(chip(left[-1] - 2, bottom - 22, names[-1], "query", wide[-1] + 12, 32))
+        for x, weight in zip(middles[:-1], weights[:-1], strict=True):
+            if weight >= SHOWN:
+                film.add(_arc(x, middles[-1], bottom - 24, weight))
+                film.add(words(x, bottom + 20, number(weight), 14, "weight", True))
+        if names[-1] == "it":
+            film.add(words(left[-1] + wide[-1] + 24, bottom, "was too tired", 14, anchor="start", fill=LINE))
+        looks = [f"{name} {number(w)}" for name, w in zip(names, weights, strict=True) if w >= SHOWN]
+        told.append(f"In “{' '.join(names)}”, the last word gives these weights: {', '.join(looks)}")
+    film.description = ". ".join(told) + "."
+    return film
+
+
+def tried():
+    """Return a table: the weights that the head's words give to the animal and to the place, over twelve pairs of nouns."""
+    found = json.loads(WHO_IS_IT.read_text(encoding="utf-8"))["tried"]
+    rows = {name: [torch.tensor(weights) for weights in pair] for name, pair in found.items()}
+    caption = "Mean weight, and the range, in twelve sentences"
+    return table(rows, ["on the animal", "on the place"], corner="who looks", digits=2, caption=caption)
+
+
+def probability_moved():
+    """Return how much of the next word's probability moves without the head, in words, next to the other heads."""
+    moved, median, most, more = json.loads(WHO_IS_IT.read_text(encoding="utf-8"))["moved"]
+    others = f"median of all 270: {median:.1%}, most: {most:.1%}"
+    return (
+        f"Without this head, {moved:.1%} of the probability of the next word moves ({others}); {more} heads move more."
+    )
+
+
+def _arc(x, start, y, weight):
+    """A look from the word at `start` back to the one at x, as thick as its weight."""
+    high = y - 20 - 0.11 * (start - x)
+    path = f"M{start:g} {y:g}C{start:g} {high:g} {x:g} {high:g} {x:g} {y + 6:g}"
+    look = f'fill="none" stroke="{ROLES["weight"].colour}" stroke-width="{10 * weight:.1f}" stroke-opacity="0.8"'
+    return f'<path d="{path}" {look}/>'
 
 
 def _weight(x, base, weight):
