@@ -121,10 +121,8 @@ def tried():
 def probability_moved():
     """Return how much of the next word's probability moves without the head, in words, next to the other heads."""
     moved, median, most, more = json.loads(WHO_IS_IT.read_text(encoding="utf-8"))["moved"]
-    others = f"median of all 270: {median:.1%}, most: {most:.1%}"
-    return (
-        f"Without this head, {moved:.1%} of the probability of the next word moves ({others}); {more} heads move more."
-    )
+    others = f"median of all 270: {median:.1%}, most: {most:.1%}, more than here: {more} heads"
+    return f"Probability of the word after “it” that moves without this head: {moved:.1%} ({others})"
 
 
 def _arc(x, start, y, weight):
