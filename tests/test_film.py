@@ -32,7 +32,7 @@ def three_jobs(sentence):
 X_09, W_Q_09 = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[0.0, 7.0], [7.0, 0.0]])
 SCORES_09 = X_09 @ W_Q_09 @ X_09.T / 2**0.5
 A_09, C_09 = SCORES_09.softmax(-1), SCORES_09.softmax(-1) @ X_09
-WORDS_09 = ["sad", "dog", "ball"]
+WORDS_09, MOVED_09 = ["sad", "dog", "ball"], [0, 2, 1]
 
 FILMS = {
     "fixed attention": of_lesson_02.one_look(WORDS, X, X.new_tensor([0, 1])),
@@ -42,7 +42,7 @@ FILMS = {
     "three jobs without a not": three_jobs("the film was awful"),
     "three looks": of_lesson_06.three_looks(),
     "all at once": of_lesson_09.all_at_once(WORDS_09, X_09, X_09 @ W_Q_09, X_09, X_09, SCORES_09, A_09, C_09),
-    "swapped": of_lesson_09.swapped(WORDS_09, [0, 2, 1], A_09, C_09),
+    "swapped": of_lesson_09.swapped(WORDS_09, MOVED_09, (C_09, A_09), (C_09[MOVED_09], A_09[MOVED_09][:, MOVED_09])),
     "who is it": of_lesson_09.who_is_it(),
     "one look": of_lesson_06.one_look(["our", "small", "boy"], S, H, Z, Z.softmax(0)),
 }

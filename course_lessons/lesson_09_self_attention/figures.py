@@ -52,8 +52,9 @@ def all_at_once(names, X, Q, K, V, scores, weights, contexts):
     return film
 
 
-def swapped(names, order, weights, contexts):
-    """Film: the weights T×T and contexts T×2 of three words on the left, and on the right of the same words in `order`."""
+def swapped(names, order, before, after):
+    """Film: three words on the left, the same in `order` on the right; `before` and `after` are contexts T×2 and weights T×T."""
+    (contexts, weights), (new_contexts, new_weights) = before, after
     film = Film("Change the order, and every word takes its context along", 300, 8)
     rows, left, right = (118, 194, 270), (94, 152, 210), (550, 608, 666)
     for x, name in zip(left, names, strict=True):
@@ -68,10 +69,10 @@ def swapped(names, order, weights, contexts):
     for i, old in enumerate(order):
         down = rows[old] - rows[i]
         moved = words(740, rows[i] - 12, names[old], 15, bold=True, anchor="end")
-        film.add(moved + _cells(460, rows[i] - 16, contexts[old], "context", EXACT, 47), 1.2, None, f"0,{down}")
+        film.add(moved + _cells(460, rows[i] - 16, new_contexts[i], "context", EXACT, 47), 1.2, None, f"0,{down}")
         for j, key in enumerate(order):
             across = right[key] - right[j]
-            film.add(_weight(right[j], rows[i], weights[old][key]), 1.2, None, f"{across},{down}")
+            film.add(_weight(right[j], rows[i], new_weights[i][j]), 1.2, None, f"{across},{down}")
     for i, old in enumerate(order):
         start, end = rows[old] - 16, rows[i] - 16
         path = f'd="M356 {start}C380 {start} 380 {end} 404 {end}" fill="none" stroke="{ROLES["context"].colour}"'

@@ -358,9 +358,10 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 
 # %% tags=["nbval-check-output"]
 order = [0, 2, 1]  # sad, ball, dog
-swapped, _, _ = at_once(Q[order], K[order], V[order])
-print(swapped)
-figures.swapped(names, order, *at_once(Q, K, V)[:2])
+contexts, weights, _ = at_once(Q, K, V)
+new_contexts, new_weights, _ = at_once(Q[order], K[order], V[order])
+print(new_contexts)
+figures.swapped(names, order, (contexts, weights), (new_contexts, new_weights))
 
 # %% [markdown]
 # None of them change. A score depends on two vectors, not on where they are, and a sum does not depend on the order of its terms. When words change places, their contexts move with them. This property is called **permutation equivariance**.
