@@ -185,7 +185,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 figures.who_is_it()
 
 # %% [markdown]
-# "It" finds "animal", and "wide" finds "street", as you did, though nobody told the model what a pronoun is. Doesn't the head understand the sentence, then? Not so fast: we picked it out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as "dog" and "road". To see whether the model uses what the head finds, we also switch the head off.
+# "It" finds "animal", and "wide" finds "street", though nobody told the model what a pronoun is. Doesn't the head understand the sentence, then? Not so fast: we picked it out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as "dog" and "road". To see whether the model uses what the head finds, we also switch the head off.
 
 # %% tags=["nbval-check-output"]
 print(figures.probability_moved())
@@ -354,7 +354,7 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 #
 # ## Nobody knows who sits where
 #
-# So much for the gains; now for what they cost. The note tells you who wrote before whom. What if everybody asks at once and two people change places? We swap "dog" and "ball" in our three words. Which numbers will change?
+# So much for the gains; now the costs. The note tells you who wrote before whom. What if everybody asks at once and two people change places? We swap "dog" and "ball" in our three words. Which numbers will change?
 
 # %% tags=["nbval-check-output"]
 order = [0, 2, 1]  # sad, ball, dog
@@ -455,7 +455,7 @@ by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
 print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
 
 # %% [markdown]
-# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones: no word sees a later one. In training, nobody waits even so, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
+# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. In training, nobody waits even so, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
 #
 # What would a decoder without the mask learn? We add an embedding, the residual connection and a readout.
 
