@@ -614,7 +614,7 @@ def _(numbers):
     return numbers("share of words with the right noun:")[0] == 1
 
 
-@claim("09", 'and "wooden" and "ball" look at "ball". The only supervision was the correct noun for each word.')
+@claim("09", "Every word looks at its noun, although nobody told it where to look")
 def _(numbers):
     return min(numbers(f"Row {word}: the largest is")[0] for word in ("sad", "dog", "took", "wooden", "ball")) > 0.9
 
@@ -624,7 +624,7 @@ def _(numbers):
     return numbers("SelfAttention ")[0] > 0.93 and numbers("LSTM   ")[0] < 0.5
 
 
-@claim("09", "The table has five seeds, of which ours is the first.")
+@claim("09", "The lines are means of five seeds, of which ours is the first")
 def _(numbers):
     of_seeds = {kind: by_seed("path_steps", "answers_right", setup=kind, furthest=32, steps=500) for kind in ("self-attention", "LSTM")}  # fmt: skip
     shown = {"self-attention": numbers("SelfAttention ")[0], "LSTM": numbers("LSTM   ")[0]}

@@ -14,10 +14,14 @@ from course_lessons.lesson_03_queries_keys_values import figures as of_lesson_03
 from course_lessons.lesson_05_seq2seq import figures as of_lesson_05
 from course_lessons.lesson_06_seq2seq_attention import figures as of_lesson_06
 <<<<<<< HEAD
+<<<<<<< HEAD
 from course_utils.figures.film import HOLD, ON_BAR, Film, bar, bracketed, number, on_bar, words
 from course_utils.figures.looks import products
 =======
 from course_utils.data.small_world import small_world, truth
+=======
+from course_lessons.lesson_09_self_attention import figures as of_lesson_09
+>>>>>>> w09
 from course_utils.figures.film import Film, bracketed, number, words
 >>>>>>> w05
 from course_utils.figures.roles import ROLES, outline
@@ -36,6 +40,7 @@ def three_jobs(sentence):
     return of_lesson_03.three_jobs(sentence, features, W_q, W_k, torch.cat([W_v, torch.zeros(4, 2)], 1))
 
 
+<<<<<<< HEAD
 def through_one_vector():
     """An untrained model of lesson 05 at "boy called girls": what the page hands to its film."""
     words_of_both, model = small_world(1, 0).words, Seq2Seq(86)
@@ -51,6 +56,13 @@ GROWING = [
     for n in range(1, 13)
 ]
 SEEN = through_one_vector()
+=======
+X_09, W_Q_09 = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[0.0, 7.0], [7.0, 0.0]])
+SCORES_09 = X_09 @ W_Q_09 @ X_09.T / 2**0.5
+A_09, C_09 = SCORES_09.softmax(-1), SCORES_09.softmax(-1) @ X_09
+WORDS_09, MOVED_09 = ["sad", "dog", "ball"], [0, 2, 1]
+
+>>>>>>> w09
 FILMS = {
     "two networks": of_lesson_05.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"]),
     "one vector": of_lesson_05.one_vector(*SEEN),
@@ -61,6 +73,9 @@ FILMS = {
     "three jobs": three_jobs("the film was not great"),
     "three jobs without a not": three_jobs("the film was awful"),
     "three looks": of_lesson_06.three_looks(),
+    "all at once": of_lesson_09.all_at_once(WORDS_09, X_09, X_09 @ W_Q_09, X_09, X_09, SCORES_09, A_09, C_09),
+    "swapped": of_lesson_09.swapped(WORDS_09, MOVED_09, (C_09, A_09), (C_09[MOVED_09], A_09[MOVED_09][:, MOVED_09])),
+    "who is it": of_lesson_09.who_is_it(),
     "one look": of_lesson_06.one_look(["our", "small", "boy"], S, H, Z, Z.softmax(0)),
 }
 LARGEST = 60 * 1024  # bytes
@@ -210,6 +225,36 @@ def test_a_growing_sentence_frames_each_wrong_word():
 def test_a_film_of_jobs_says_who_finds_the_opinion(sentence, finding, total):
     film = three_jobs(sentence)
     assert film.title == finding and total in texts(film.frame())
+
+
+def test_words_that_ask_at_once_show_the_numbers_of_the_page():
+    cells = json.loads((ROOT / "notebooks/09_self_attention.ipynb").read_text(encoding="utf-8"))["cells"]
+    for name, film in (("all_at_once", "all at once"), ("swapped", "swapped")):
+        (outputs,) = (cell["outputs"] for cell in cells if f"figures.{name}(" in "".join(cell["source"]))
+        assert FILMS[film].description in "".join(outputs[-1]["data"]["text/plain"])
+
+
+def test_each_sum_of_words_that_ask_at_once_can_be_checked_by_eye():
+    assert torch.equal((A_09 * 1000).round().sum(-1), torch.full((3,), 1000.0))
+    total = (A_09.double() * 1000).round() @ X_09.double() / 1000
+    assert torch.allclose(total, (C_09.double() * 1000).round() / 1000, atol=1e-9)
+
+
+def test_swapped_words_keep_their_rows_and_contexts():
+    shown = texts(FILMS["swapped"].frame())
+    for number_shown in {number(x, 3) for x in [*A_09.flatten(), *C_09.flatten()]}:
+        assert shown.count(number_shown) % 2 == 0  # on both sides
+
+
+@pytest.mark.thorough
+def test_who_is_it_shows_what_the_real_model_computes(real_data):
+    made, kept = program("who_is_it"), json.loads(of_lesson_09.WHO_IS_IT.read_text(encoding="utf-8"))
+    model, tokenizer, _ = made.load_smollm2()
+    for (order, end), sentence in zip(made.SHOWN, kept["shown"], strict=True):
+        ids, (words_found,), _ = made.encode(tokenizer, order, [("animal", "street")], end)
+        row = made.last_rows(model, ids)[made.LAYER, made.HEAD, 0]
+        assert words_found == sentence["words"]
+        assert torch.allclose(row, torch.tensor(sentence["weights"]), atol=0.01)
 
 
 @pytest.mark.thorough

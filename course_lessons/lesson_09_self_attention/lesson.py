@@ -1,12 +1,18 @@
+# %% [markdown]
+# Thirty people sit in a row, and each of them needs something that one of the others knows. They could pass a note along the row, to which everybody adds a line. A recurrent network works like this, and even lesson 06's decoder could look back only when the encoder's note had reached the end of the sentence. Or everybody could ask everybody at once.
+#
+# Before you read on, think of one thing that gets better, and of one thing that goes wrong. We shall find two of the first kind and three of the second.
+
 # %%
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from course_lessons.lesson_09_self_attention import figures
 from course_lessons.shared.timing import seconds
 from course_utils import check, predict, reveal
-from course_utils.data.measured import by_seed, measured
+from course_utils.data.measured import measured
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
 from course_utils.models.train_model import train_model
@@ -14,25 +20,24 @@ from course_utils.models.train_model import train_model
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# In lesson 06, the decoder looked at all the encoder states, but a GRU had to compute these states one word at a time.
+# ## Every word asks at once
 #
-# Vaswani et al. (2017) do without the recurrent network. Information passes between words through attention alone: every word in a sentence looks at every word, all at once. This is the self-attention from lesson 03. We first build such a layer, then look at its two gains and three prices.
+# In **self-attention**, the words of a sentence ask one another (lesson 03). In the model of Vaswani et al. (2017), information passes between words by attention alone, without a recurrent network.
 #
-# ## Every word looks at every word
+# Three words are enough to see how: "sad", "dog" and "ball". Each has two features. The first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0.
 #
-# We begin by hand, with three words from the sentence "the sad dog took the wooden ball": "sad", "dog" and "ball". We want "sad" to find the word it describes.
-#
-# Each word has two features: the first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0. The matrix X has a row for each word: (0, 1) for "sad", (1, 0) for "dog" and (-1, 0) for "ball".
-#
-# As in lesson 03, three matrices turn the words into queries, keys and values. The scores are divided by √d, as in lesson 04. Here d is the dimension of the queries and keys and, in this lesson, also the dimension D of the word vectors.
+# Three matrices turn the words, the rows of $X$, into queries, keys and values. The scores are divided by √d (lesson 04), where d is the dimension of the queries and keys; in this lesson, it equals the dimension D of the word vectors.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 0 \\ 6 & 0 \end{pmatrix}$ has a row for each feature. It turns "sad", (0, 1), into the query (6, 0), which asks for the first feature. The large 6 brings the weights close to 0 and 1. $W_K$ and $W_V$ leave the vectors unchanged. The loop computes one word's context at a time. Work out the three scores of "sad" on paper: which word does "sad" look at?
+# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features. The query of "sad" becomes (7, 0), which asks for something alive, and the query of "dog" becomes (0, 7), which asks for a word that describes it. The large 7 brings one weight close to 1; $W_K$ and $W_V$ leave the vectors as they are.
+#
+# The loop takes the words one at a time. Before you run it, work out the three scores of "sad" on paper: which word does it look at?
 
 # %% tags=["nbval-check-output"]
-X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D: sad, dog, ball
-W_Q = torch.tensor([[0.0, 0.0], [6.0, 0.0]])  # D d
+names = ["sad", "dog", "ball"]
+X = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]])  # T D
+W_Q = torch.tensor([[0.0, 7.0], [7.0, 0.0]])  # D d
 W_K = torch.eye(2)  # D d
 W_V = torch.eye(2)  # D D
 Q = X @ W_Q  # T d
@@ -55,29 +60,30 @@ print("weights of sad:", scores.softmax(0))
 print("context of sad:", one_by_one(Q, K, V)[0])
 
 # %% [markdown]
-# "sad" looks at "dog". The three scores of "sad" are 0, 6 / √2 = 4.24 and -4.24, so "dog" gets nearly all the weight. The context of "sad" is close to the value of "dog", (1, 0).
+# It looks at "dog": the scores are 0, 7 / √2 = 4.95 and -4.95, so "dog" gets nearly all the weight.
 #
-# No pass through the loop needs the result of an earlier one, so all the contexts can be computed at once. One matrix product gives all the scores, another all the contexts. PyTorch also has a function for this. Do the three agree?
+# No pass through the loop needs the result of another, so nobody has to wait. One matrix product gives all nine scores, and a second gives all the contexts. The query of "ball" is (0, -7): what will it find?
 
 
 # %% tags=["nbval-check-output"]
 def at_once(Q, K, V):
     scores = Q @ K.T / K.shape[1] ** 0.5  # T T: a row for each query
     weights = scores.softmax(-1)  # T T
-    return weights @ V  # T D
+    return weights @ V, weights, scores  # T D, T T, T T
 
 
-contexts = at_once(Q, K, V)
+contexts, weights, scores = at_once(Q, K, V)
 by_library = F.scaled_dot_product_attention(Q, K, V)
-print("loop and product agree:   ", torch.allclose(one_by_one(Q, K, V), contexts))
-print("product and library agree:", torch.allclose(contexts, by_library))
+print("loop and products agree:   ", torch.allclose(one_by_one(Q, K, V), contexts))
+print("products and library agree:", torch.allclose(contexts, by_library))
+figures.all_at_once(names, X, Q, K, V, scores, weights, contexts)
 
 # %% [markdown]
-# The loop, the product and the library agree.
+# PyTorch's function agrees too, so you can forget the loop: two products and a softmax are all of self-attention. "Ball" finds nothing that describes it. Its weights still have to sum to 1, so "dog" and "ball" get half each, and their values cancel.
 #
 # ## What does a layer learn to look at?
 #
-# So far, we have chosen the three matrices by hand. Now we write a layer that can learn them. It adds each word's own vector to its context, `x + contexts`, so that the word itself is not lost. Such a sum is a **residual connection** (lesson 03). We pass the mask, which is True where a word may look, as an argument, since it depends on the sentences.
+# We chose these matrices by hand. Here is a layer that learns them. Its `x + contexts` is a residual connection (lesson 03), which keeps the word itself, and its mask is True where a word may look.
 
 
 # %%
@@ -102,7 +108,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Can this layer learn where to look? We train it on sentences like "the sad dog took the wooden ball", in which an animal acts on an object. For each word except "the", the model has to name the noun it belongs to. "sad", "dog" and "took" belong to "dog", and "wooden" and "ball" belong to "ball". A word such as "sad" occurs only with animals, and "wooden" only with objects.
+# We train it on sentences like "the sad dog took the wooden ball", in which an animal does something to an object. For each word except "the", the model has to name the noun it belongs to. "Sad", "dog" and "took" belong to "dog", "wooden" and "ball" to "ball".
 
 
 # %% tags=["nbval-check-output"]
@@ -127,7 +133,7 @@ print(" ".join(vocabulary[i] for i in ids[0]))
 print("nouns:", belongs_to[0])
 
 # %% [markdown]
-# `train_model`, from lesson 05, trains for 300 steps on batches of 64 sentences. What share of the words will the model get right?
+# `train_model`, from lesson 05, trains for 300 steps on batches of 64 sentences. How many of the words will the model get right?
 
 # %%
 torch.manual_seed(0)
@@ -155,7 +161,7 @@ train_model(model, loss_of_batch, seed=0, steps=300, rate=0.01)
 print(f"share of words with the right noun: {share_right(model):.2f}")
 
 # %% [markdown]
-# The model gets nearly every word right. Where does each word look? The two rows for "the" do not matter, because we never asked about "the".
+# The model gets nearly every word right. Where does each word look? Ignore the two rows for "the": we never asked about it.
 
 
 # %%
@@ -169,11 +175,28 @@ weights = layer.weights(x)[0]  # T T
 plots.weights(weights, sentence.split(), sentence.split())
 
 # %% [markdown]
-# "sad", "dog" and "took" look at "dog", and "wooden" and "ball" look at "ball". The only supervision was the correct noun for each word.
+# Every word looks at its noun, although nobody told it where to look: the labels named only the right noun.
 #
-# ## The first gain: nothing waits
+# ## Who is "it"?
 #
-# A **recurrent** layer computes each state from the previous one (lesson 05), so each word waits for the one before it. In self-attention, no word waits, because a few matrix products process all the words at once. We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, PyTorch's implementation of the plain recurrent layer from lesson 05. For which texts is our layer faster?
+# Does this happen in a real model, which learns from text without labels? SmolLM2, the language model of lesson 22, has 270 sets of weights, called *heads*. The picture shows stored weights of one. A word of this model can look only at itself and at earlier words. Where will "it" look, and where "wide"?
+
+# %% tags=["nbval-check-output"]
+figures.who_is_it()
+
+# %% [markdown]
+# "It" finds "animal", and "wide" finds "street", though nobody told the model what a pronoun is. Doesn't the head understand the sentence, then? Not so fast: we picked it out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as "dog" and "road". To see whether the model uses what the head finds, we also switch the head off.
+
+# %% tags=["nbval-check-output"]
+print(figures.probability_moved())
+figures.tried()
+
+# %% [markdown]
+# "It" passes: in both orders, it gives the animal more weight than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do its weights decide much: in the sentence of the picture, only 4.5% of the next word's probability moves without this head, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
+#
+# ## Nobody waits
+#
+# In a **recurrent** layer, the note goes along the row: each state is computed from the previous one (lesson 05). In self-attention, a few matrix products process all the words at once. We give texts of 10, 100 and 1,000 words to our layer and to `nn.RNN`, the plain recurrent layer from lesson 05. For which texts is our layer faster?
 
 # %%
 recurrent = nn.RNN(64, 64, batch_first=True)
@@ -185,30 +208,26 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention. It processes the words one after the other, whereas our layer uses a few large products. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares all pairs of words. Your times may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention, because its words wait for one another. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares every pair of words. Your times may differ.
 #
-# ## The second gain: a short path
+# ## Everybody is one step away
 #
-# "sad" and "dog" are neighbours, but a word may need information from far away. How many steps does that take? We compare self-attention with three other layers:
+# A note that passes through thirty hands may lose what the first person wrote. How many steps lead from the first of eight words to the last? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2. It multiplies each of them by a separate matrix and adds up the results. In the first layer, the two words are neighbours. The next two layers are *dilated*: their inputs are 2 and 4 positions apart.
+# - A **convolution** computes each output from k words, here 2, each multiplied by its own matrix. In the first of three layers, the two words are neighbours; the next two are *dilated*: their inputs are 2 and 4 positions apart.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
-#
-# Count how many steps it takes each of the four layers to carry information from the first of eight words to the last.
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, and restricted self-attention four. The recurrent layer needs eight, because reading the first word into its state counts as a step. This number of steps is called the layer's **longest path** (*maximum path length* in the paper). Only in self-attention is every word one step from every other.
+# Self-attention needs one step, the convolution three, restricted self-attention four and the recurrent layer eight, because reading the first word into its state counts as a step. This number is called the layer's **longest path** (*maximum path length* in the paper).
 #
-# Does this short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word.
-#
-# Each model gets three words that pair a letter with one of eight digits, then filler words and one of the letters, and has to give this letter's digit. The order does not matter: it is enough to find the word with the same letter. The number of filler words is the distance, so at distance 4, the three pairs are 5, 6 and 7 positions from the last letter.
+# Does a short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word. Each model reads three words that pair a letter with one of eight digits, then filler words and one of the letters, and has to give this letter's digit. The number of filler words is the distance; order does not matter.
 
 
-# %%
+# %% tags=["nbval-check-output"]
 def draw_pairs(number, distance, draw):
     # argsort of random numbers is a random order: no letter is drawn twice
     letters = torch.rand(number, 8, generator=draw).argsort(1)[:, :3]  # B 3
@@ -221,7 +240,6 @@ def draw_pairs(number, distance, draw):
     return ids, digits.gather(1, place)[:, 0]  # B T, B
 
 
-# %% tags=["nbval-check-output"]
 pair_words = [letter + digit for letter in "ABCDEFGH" for digit in "12345678"]
 all_words = [*pair_words, *"ABCDEFGH", "-"]  # "-" is the filler word
 ids, answers = draw_pairs(1, 4, torch.Generator().manual_seed(0))
@@ -266,24 +284,49 @@ for layer_class in (SelfAttention, LSTM):
     print(f"{layer_class.__name__:13} {right.float().mean():.2f}")
 
 # %% [markdown]
-# Self-attention gets nearly all the answers right, the LSTM fewer than half. Is it the distance, and would more steps help? The table has five seeds, of which ours is the first. Each model is trained at all distances up to the one in the table and tested at that one.
+# Self-attention gets nearly all the answers right, the LSTM fewer than half. Is it the distance, and would more steps help? The lines are means of five seeds, of which ours is the first; each model is trained at all distances up to the one named and tested at that one.
 
-# %% tags=["nbval-check-output"]
-rows = {}
+# %%
+runs = {}
 for kind in ("self-attention", "LSTM"):
     for furthest in (0, 32):
-        row = []
-        for steps in (100, 500, 2_000):
-            where = {"setup": kind, "furthest": furthest, "steps": steps}
-            row.append(by_seed("path_steps", "answers_right", **where))
-        rows[f"{kind}, distance {furthest}"] = row
-caption = "Share of answers right, mean and range of five seeds; a guess: 0.12"
-table(rows, ["100 steps", "500 steps", "2,000 steps"], digits=2, caption=caption)
+        where = {"setup": kind, "furthest": furthest}
+        steps, shares = measured("path_steps", "answers_right", "steps", **where)
+        runs[f"{kind}, distance {furthest}"] = torch.tensor(shares)  # seeds, steps
+guess = {"guess": [1 / 8] * len(steps)}
+ax = plots.axes(width=7, height=4)
+label = "share of answers right"
+plots.curves(steps, runs, "steps", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# Self-attention learns faster, and within these 2,000 steps, it suffers less from distance. At distance 32, after 100 steps, it gets about 80% of the answers right, while the LSTM is still guessing. At distance 0, self-attention is clearly ahead at 100 steps but not later. After 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. The LSTM improves with more steps: after 2,000 at distance 32, it gets 87% right.
+# At distance 32, after 100 steps, self-attention gets about 80% of the answers right, while the LSTM is still guessing. Nor does self-attention only learn faster: after 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. But the LSTM improves with more steps: after 2,000 at distance 32, it gets 87% right.
 #
-# What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**. One restricted layer with radius 2 has a reach of 2, and four of them have a reach of 8. We test layers with a radius of 4 on the same task.
+# What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**: one restricted layer with radius 2 has a reach of 2, four of them a reach of 8. Our restricted layer does not even score distant words: `unfold` cuts the keys and values into windows of W words, one around each word.
+
+
+# %%
+class RestrictedSelfAttention(SelfAttention):
+    def __init__(self, D, radius):
+        super().__init__(D)
+        self.radius = radius
+
+    def windows(self, vectors):  # B T D
+        R = self.radius
+        padded = F.pad(vectors, (0, 0, R, R))  # B T+2R D: zeros at both ends
+        return padded.unfold(1, 2 * R + 1, 1)  # B T D W
+
+    def forward(self, x):  # B T D
+        B, T, D = x.shape
+        queries = self.query(x)[:, :, None]  # B T 1 D
+        scores = queries @ self.windows(self.key(x)) / D**0.5  # B T 1 W
+        is_word = self.windows(torch.ones(1, T, 1))[:, :, 0] > 0  # 1 T W
+        weights = scores.masked_fill(~is_word[:, :, None], -torch.inf).softmax(-1)
+        contexts = self.windows(self.value(x)) @ weights.mT  # B T D 1
+        return x + contexts[..., 0]  # B T D
+
+
+# %% [markdown]
+# We test one and two such layers with a radius of 4 on the same task.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -309,9 +352,21 @@ plots.curves(distances, runs, "distance", label, ax=ax, theory=guess, legend="ab
 # %% [markdown]
 # At distance 16, self-attention and the LSTM get more than 90% of the answers right. A single restricted layer gets gradually worse, because the pairs move out of its reach one by one. From distance 4 on, even the last pair is more than 4 positions away, and the layer can only guess. From distance 8 on, two layers can only guess too: training cannot extend their reach. Even what is within reach has to be learned: at distance 4, two layers get about 60% right.
 #
-# ## The first price: the order is lost
+# ## Nobody knows who sits where
 #
-# A recurrent network reads the words in order, self-attention all at once. Does the order matter to self-attention? We give our trained layer two sentences with the same words: "sad dog took hungry cat" and "sad cat took hungry dog". Guess how much each word's output changes.
+# So much for the gains; now the costs. The note tells you who wrote before whom. What if everybody asks at once and two people change places? We swap "dog" and "ball" in our three words. Which numbers will change?
+
+# %% tags=["nbval-check-output"]
+order = [0, 2, 1]  # sad, ball, dog
+contexts, weights, _ = at_once(Q, K, V)
+new_contexts, new_weights, _ = at_once(Q[order], K[order], V[order])
+print(new_contexts)
+figures.swapped(names, order, (contexts, weights), (new_contexts, new_weights))
+
+# %% [markdown]
+# None of them change. A score depends on two vectors, not on where they are, and a sum does not depend on the order of its terms. When words change places, their contexts move with them. This property is called **permutation equivariance**.
+#
+# For language, this is a disaster. We give our trained layer "sad dog took hungry cat" and "sad cat took hungry dog", in which different animals are sad.
 
 
 # %% tags=["nbval-check-output"]
@@ -327,13 +382,11 @@ second = outputs("sad cat took hungry dog")
 place = [0, 4, 2, 3, 1]  # where each word of the first sentence is in the second
 moved_back = second[place]  # T D: the second outputs, in the order of the first
 change = (moved_back - first).abs().amax(-1)  # T: the largest of each word
-names = "sad dog took hungry cat".split()
-table({"largest change": change}, names, corner="output of", digits=2)
+for word, largest in zip("sad dog took hungry cat".split(), change, strict=True):
+    print(f"{word:7} largest change {largest:.2f}")
 
 # %% [markdown]
-# Each word keeps its output; only the positions have changed. "sad" gets the same output before "dog" as before "cat", so the model cannot tell which of the two is sad.
-#
-# The formula shows why. A score depends on two vectors, not on where they are, and a sum does not depend on the order of its terms. When words change places, their outputs move with them. This property is called **permutation equivariance**.
+# Each word keeps its output. "Sad" gets the same output before "dog" as before "cat", so the model cannot tell which of the two is sad.
 #
 # **Your turn**: in `outputs`, add the number of its position to each vector, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
 #
@@ -343,116 +396,16 @@ table({"largest change": change}, names, corner="output of", digits=2)
 #
 # </details>
 #
-# ## The second price: later words are in sight
+# ## Everybody hears the answer
 #
-# A decoder learns to predict the next word. If every word looks at every word, the next word is in sight, and the decoder could copy it. The decoder therefore needs the causal mask from lesson 03. A wrong mask raises no error, so we test ours: a **leak test** changes words in the input and checks which outputs change. We create new layers with random matrices and change one of five words at a time. Which outputs change without a mask, and which with the causal mask?
+# A decoder learns to predict the next word. If every word asks every word, the next word is in sight, and the decoder could copy it. It therefore needs the causal mask from lesson 03, here inside a layer for language models. The mask is a *buffer*, which is not trained but moves to the GPU with the model. A bias is optional, as in GPT-2, and dropout sets random weights to 0 in training (lesson 13).
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def causal_mask(T):
     return torch.ones(T, T, dtype=torch.bool).tril()  # T T: True up to the diagonal
 
 
-torch.manual_seed(0)
-x = torch.randn(1, 5, 4)  # B T D
-masks = {"no mask": None, "causal mask": causal_mask(5)}  # T T
-rows = {}
-for name, mask in masks.items():
-    tested = SelfAttention(4)
-    for t in range(5):
-        changed = x.clone()
-        changed[0, t] += 1.0
-        difference = (tested(changed, mask) - tested(x, mask)).abs()[0]  # T D
-        rows[f"{name}, word {t} changed"] = difference.amax(-1) > 1e-6  # T: it moves
-table(rows, ["0", "1", "2", "3", "4"], corner="output at position")
-
-# %% [markdown]
-# Without a mask, all the outputs change. With the causal mask, changing a word affects only its own output and later ones: no word sees a later one.
-#
-# In training, no word waits even with this mask, because the correct words are all given (teacher forcing, lesson 05). But when a decoder generates text, each new word has to wait for the words before it.
-#
-# ## The third price: n² pairs
-#
-# If each of n words looks at n words, there are n² scores. What does this cost? Our table, adapted from table 1 of Vaswani et al. (2017), shows how a layer's work grows with the number n and the dimension d of its words. It leaves out constant factors and the matrices that compute queries, keys and values. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** are steps that must wait for one another. The longest path is as in our diagram, and k is the number of words that a convolution reads at once.
-#
-# | layer | work | sequential steps | longest path |
-# | --- | --- | --- | --- |
-# | self-attention | $n^2 d$ | 1 | 1 |
-# | recurrent | $n d^2$ | $n$ | $n$ |
-# | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
-# | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
-#
-# According to these formulas, self-attention should need more work than a recurrent layer for a long text, and less whenever n is smaller than d. PyTorch can count how many multiplications a layer actually needs.
-#
-# For this, we write the restricted layer so that it does not even score distant words. `unfold` cuts the keys and values into windows of W words, one around each word.
-
-
-# %%
-class RestrictedSelfAttention(SelfAttention):
-    def __init__(self, D, radius):
-        super().__init__(D)
-        self.radius = radius
-
-    def windows(self, vectors):  # B T D
-        R = self.radius
-        padded = F.pad(vectors, (0, 0, R, R))  # B T+2R D: zeros at both ends
-        return padded.unfold(1, 2 * R + 1, 1)  # B T D W
-
-    def forward(self, x):  # B T D
-        B, T, D = x.shape
-        queries = self.query(x)[:, :, None]  # B T 1 D
-        scores = queries @ self.windows(self.key(x)) / D**0.5  # B T 1 W
-        is_word = self.windows(torch.ones(1, T, 1))[:, :, 0] > 0  # 1 T W
-        weights = scores.masked_fill(~is_word[:, :, None], -torch.inf).softmax(-1)
-        contexts = self.windows(self.value(x)) @ weights.mT  # B T D 1
-        return x + contexts[..., 0]  # B T D
-
-
-@torch.no_grad()
-def multiplications(layer, x):  # B T D
-    with FlopCounterMode(display=False) as counter:
-        layer(x)
-    return counter.get_total_flops() // 2  # flops: multiplications and additions
-
-
-# %% [markdown]
-# Here k is 3 and the radius 4.
-
-# %% tags=["nbval-check-output"]
-predict("09.fewest", ...)
-
-# %% tags=["nbval-check-output", "reveals"]
-convolution = nn.Conv1d(512, 512, kernel_size=3, padding=1)  # B D T → B D T
-four_layers = {
-    "self-attention": SelfAttention(512),
-    "recurrent": nn.RNN(512, 512, batch_first=True),
-    "convolution": lambda x: convolution(x.mT),
-    "restricted": RestrictedSelfAttention(512, radius=4),
-}
-rows = {}
-for n in (50, 2000):
-    x = torch.randn(1, n, 512)  # B T D
-    counts = [multiplications(each, x) / 1e6 for each in four_layers.values()]
-    rows[f"{n:,} words"] = counts
-at_50 = rows["50 words"]
-reveal("09.fewest", list(four_layers)[at_50.index(min(at_50))])
-table(rows, list(four_layers), corner="millions of multiplications", digits=1)
-
-# %% [markdown]
-# For 50 words, self-attention needs more multiplications than the recurrent layer, not fewer. The formula in the table counts only the pairs, but the three matrices that compute queries, keys and values take $3nd^2$ multiplications. The scores take $n^2 d$, and so do the weighted sums. The recurrent layer has two matrices, one for the word and one for the state.
-#
-# $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
-#
-# This plain recurrent layer therefore always needs fewer multiplications than self-attention. Yet it was slower for 10 and 100 words in our table of times, because steps that wait for one another cannot be merged into a few large products. The formula in the table describes the work of self-attention only if n is much larger than d. For 50 words, nearly all the work is $3nd^2$. Restricted self-attention needs the same three matrices, so it saves little for 50 words and a lot for 2,000.
-#
-# The n² weights also take up memory, because training keeps them for the gradients. At 4 bytes per number, 2,000 words take 16 megabytes in one layer, and 100,000 words, about a novel, take 40,000. An exercise in lesson 22 computes attention without storing all the weights.
-#
-# ## The layer in a language model
-#
-# A model that writes text, such as the one in lesson 21, learns to predict each next word. Its layer often stores the causal mask as a *buffer*, a tensor that is not trained but moves to the GPU with the model. An option adds a bias to each projection, as in GPT-2, and dropout sets random attention weights to 0 in training (lesson 13).
-
-
-# %%
 class CausalSelfAttention(nn.Module):
     def __init__(self, D, longest, dropout=0.1, bias=False):
         super().__init__()
@@ -474,27 +427,37 @@ class CausalSelfAttention(nn.Module):
 
 
 # %% [markdown]
-# Does it agree with PyTorch's causal attention and pass the leak test? `eval` turns dropout off.
+# A wrong mask raises no error, so we test ours: a **leak test** changes one word at a time and checks which outputs change. Which will change with the mask, and which with a mask that hides nothing? (`eval` turns dropout off.)
 
 # %% tags=["nbval-check-output"]
 torch.manual_seed(0)
 causal = CausalSelfAttention(16, longest=8, bias=True).eval()
-x = torch.randn(2, 7, 16)  # B T D
+unmasked = CausalSelfAttention(16, longest=8, bias=True).eval()
+unmasked.mask.fill_(True)  # it hides nothing
+x = torch.randn(1, 5, 16)  # B T D
+moved = {}
+for name, tested in {"nothing hidden": unmasked, "causal mask": causal}.items():
+    columns = []
+    for t in range(5):
+        changed = x.clone()
+        changed[0, t] += 1.0
+        difference = (tested(changed) - tested(x)).abs()[0]  # T D
+        columns.append(difference.amax(-1) > 1e-6)  # T: which outputs change
+    moved[name] = torch.stack(columns, 1), range(5), range(5)
+names_of_axes = {"xlabel": "word changed", "ylabel": "output that changes"}
+plots.side_by_side(plots.mask, moved, **names_of_axes)
+
+# %% tags=["nbval-check-output"]
 Q = causal.query(x)  # B T D
 K = causal.key(x)  # B T D
 V = causal.value(x)  # B T D
 by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
 print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
 
-# %% tags=["nbval-check-output"]
-for t in range(1, 7):
-    changed = x.clone()
-    changed[:, t:] += 1.0
-    same = torch.allclose(causal(changed)[:, :t], causal(x)[:, :t], atol=1e-6)
-    print(f"words {t} to 6 changed, earlier outputs the same: {same}")
-
 # %% [markdown]
-# The layer does both. The model adds an embedding, the residual connection and a readout. For our sentences, a plain training loop is enough.
+# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. In training, nobody waits even so, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
+#
+# What would a decoder without the mask learn? We add an embedding, the residual connection and a readout.
 
 
 # %%
@@ -531,7 +494,7 @@ def train_language_model(model, steps=300):
 
 
 # %% [markdown]
-# Of the six words to predict in a sentence, three are drawn from three words and two from four, and one is always "the". Without seeing the next word, no model can get a mean loss below $(3 \ln 3 + 2 \ln 4) / 6 = 1.01$. We train the model twice, the second time with a mask that hides nothing. Which model gets the lower loss?
+# Of the six words to predict in a sentence, three are drawn from three words and two from four, and one is always "the". Without seeing the next word, no model can get a mean loss below $(3 \ln 3 + 2 \ln 4) / 6 = 1.01$. Which model gets the lower loss?
 
 # %%
 for name in ("causal mask", "nothing hidden"):
@@ -546,11 +509,62 @@ for name in ("causal mask", "nothing hidden"):
     print(f"{name:14}  loss on new sentences {loss:.2f}")
 
 # %% [markdown]
-# With the causal mask, the loss is close to the lowest possible. With a mask that hides nothing, the loss is less than half as large, because the next word is in sight. Such a model cannot write, because then there is no next word to see.
+# With the causal mask, the loss is close to the lowest possible. With a mask that hides nothing, it is less than half as large, which should make you suspicious: the next word is in sight. Such a model cannot write, because then there is no next word to see.
+#
+# ## Thirty people, 900 questions
+#
+# If each of n words asks n words, there are n² scores: 9 for our three words, 4 million for 2,000 words. Table 1 of Vaswani et al. (2017), adapted here, shows how a layer's work grows with n and the dimension d. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** must wait for one another, and k is the number of words that a convolution reads at once. The table leaves out constant factors and the matrices for queries, keys and values.
+#
+# | layer | work | sequential steps | longest path |
+# | --- | --- | --- | --- |
+# | self-attention | $n^2 d$ | **1** | **1** |
+# | recurrent | $n d^2$ | $n$ | $n$ |
+# | convolution | $k n d^2$ | 1 | $\log_k n$, if dilated |
+# | restricted self-attention | $\text{radius} \cdot n d$ | 1 | $n / \text{radius}$ |
+#
+# According to the table, self-attention should need less work than a recurrent layer whenever n is smaller than d. Is that so? PyTorch can count the multiplications. Here k is 3 and the radius 4.
+
+
+# %%
+@torch.no_grad()
+def multiplications(layer, x):  # B T D
+    with FlopCounterMode(display=False) as counter:
+        layer(x)
+    return counter.get_total_flops() // 2  # flops: multiplications and additions
+
+
+# %% tags=["nbval-check-output"]
+predict("09.fewest", ...)
+
+# %% tags=["nbval-check-output", "reveals"]
+convolution = nn.Conv1d(512, 512, kernel_size=3, padding=1)  # B D T → B D T
+four_layers = {
+    "self-attention": SelfAttention(512),
+    "recurrent": nn.RNN(512, 512, batch_first=True),
+    "convolution": lambda x: convolution(x.mT),
+    "restricted": RestrictedSelfAttention(512, radius=4),
+}
+rows = {}
+for n in (50, 2000):
+    x = torch.randn(1, n, 512)  # B T D
+    counts = [multiplications(each, x) / 1e6 for each in four_layers.values()]
+    rows[f"{n:,} words"] = counts
+at_50 = rows["50 words"]
+reveal("09.fewest", list(four_layers)[at_50.index(min(at_50))])
+table(rows, list(four_layers), corner="millions of multiplications", digits=1)
+
+# %% [markdown]
+# Self-attention needs more multiplications than the recurrent layer even for 50 words. What the paper's table leaves out is what happens before anybody asks: each word is multiplied by three d×d matrices, while the recurrent layer has only two. The scores take $n^2 d$ multiplications, and so do the weighted sums.
+#
+# $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
+#
+# For 50 words, nearly all of it is $3nd^2$; only in long texts do the pairs decide, and there restricted self-attention saves a lot. The recurrent layer always needs fewer multiplications, and yet it was slower for 10 and 100 words: steps that wait for one another cannot be merged into a few large products.
+#
+# Training also keeps the n² weights for the gradients. At 4 bytes each, 2,000 words take 16 megabytes in one layer, and the 100,000 words of a novel 40,000. An exercise in lesson 22 avoids storing them all.
 #
 # ## What if every word looks at every word at once?
 #
-# Each word can then learn to find the word it needs. In training, no word waits for another. Any two words are one step apart: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps, it suffered far less from distance. We pay three prices. Without positions or a causal mask, the order of the words is lost. A decoder needs a mask that hides later words. And in long texts, work and memory grow quadratically.
+# Then each word can learn to find the word it needs. Nobody waits in training, and everybody is one step away: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps, it suffered far less from distance. It costs us three things that the note in the row gave us for nothing. Nobody knows who sits where, unless positions or a causal mask tell. Everybody hears the answer, unless a mask hides later words. And thirty people ask 900 questions: in long texts, work and memory grow quadratically. How many of these had you thought of?
 #
 # ## Where you will meet this
 #
@@ -583,7 +597,7 @@ check("09.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - In self-attention, queries, keys and values come from the same words. A few matrix products compute all the contexts at once.
+# - In self-attention, queries, keys and values come from the same words. Two matrix products and a softmax compute all the contexts at once.
 # - Without a mask, self-attention is permutation equivariant: when words change places, their outputs move with them.
 # - A causal mask hides later words, and a leak test shows whether it does.
 # - Restricted self-attention needs less work and memory for long texts, but training cannot extend its reach.
