@@ -2,7 +2,7 @@
 
     python benchmarks/ablations.py [--only world heart translator passes page words] [--seeds 0 1 2 3 4]
 
-Fills seven tables, which lesson 13 shows:
+Fills six tables, which lesson 13 shows:
 
 ablations.csv       "world": Transformers in the generated world, from 1,500 pairs, where the same sentences come again and again, and some
                     from 20,000, half a minute to four minutes a row
@@ -13,14 +13,12 @@ passes.csv          "passes": the translator that ships, trained once more and t
                     core: on the validation set, and on as many captions that it reads
 own_loop.csv        "page": the small Transformer that lesson 13's page trains on the captions with its own loop: the loss on the validation set after
                     each epoch and the greedy BLEU, and both on a test set for the weights kept, ten minutes of one core
-own_loop_texts.csv  "page": what the same model makes of a few sentences after each epoch
 caption_words.csv   "words": how many of the training captions hold a word or a sentence
 """
 
 import re
 import tempfile
 from dataclasses import replace
-from functools import cache
 
 import torch
 from measuring import fill, jobs, page, read_options, timed
@@ -83,13 +81,6 @@ TEXTS += (
     "Attention is all you need .",
 )
 WORD = r"\w+|\?"
-OWN_TEXTS = (  # with the punctuation of the captions, which the page's subwords read
-    "A man is playing guitar.",
-    "A woman is reading a book on a bench.",
-    "Two young men are playing guitar in front of a red house.",
-    "The man who wears a red hat is sleeping.",
-    "A dog is not running on the beach.",
-)
 
 
 def settings_of(data: str, pairs: int, changed: str, seed: int) -> Settings:
@@ -169,43 +160,31 @@ def passes(seed):
     ]
 
 
-@cache
-def own_run(seed, epochs=6):
-    """Train the small Transformer of lesson 13's page as the page does, but for longer; return the rows of both of its tables."""
+def own_loop(seed, epochs=6):
+    """Train the small Transformer of lesson 13's page as the page does, but for longer; return a row for each epoch, and one for the test set."""
     _, subwords = load_pretrained("transformer-en-de")
-    lesson, scores, texts = page("13_training", tokenizer=subwords.tokenizer, device="cpu"), [], []
+    lesson, found = page("13_training", tokenizer=subwords.tokenizer, device="cpu"), []
     torch.manual_seed(seed)
     model = Transformer(len(subwords), 64, 4, 128, 1, 1, dropout=0.1)
 
     def score(split):
-        pairs = load_captions(split)
-        return round(bleu(translate(model, subwords, pairs.sources, width=1), pairs.targets).score, 2)
+        texts = load_captions(split)
+        return round(bleu(translate(model, subwords, texts.sources, width=1), texts.targets).score, 2)
 
     class Followed(lesson.BestWeights):
         def look(self):
             super().look()
             model.eval()
-            scores.append(score("val"))
-            texts.extend((len(scores), *pair) for pair in zip(OWN_TEXTS, translate(model, subwords, OWN_TEXTS, width=1), strict=True))
+            found.append(score("val"))
             model.train()
 
     lesson.train_on_captions.__globals__["BestWeights"] = Followed
     every = len(lesson.loader_of("train"))
     losses, seconds = timed(lesson.train_on_captions, model, epochs * every, every)
-    rows = [("val", epoch, *row, seconds) for epoch, row in enumerate(zip(losses, scores, strict=True), 1)]
+    rows = [("val", epoch, *row, seconds) for epoch, row in enumerate(zip(losses, found, strict=True), 1)]
     with torch.no_grad():
         loss = lesson.mean_loss(model, lesson.loader_of("test")).item()
-    return [*rows, ("test_2016_flickr", losses.index(min(losses)) + 1, loss, score("test"), seconds)], texts
-
-
-def own_loop(seed):
-    """Return the losses and scores of this run; its texts are in `own_loop_texts`."""
-    return own_run(seed)[0]
-
-
-def own_loop_texts(seed):
-    """Return what the model of this run wrote after each epoch."""
-    return own_run(seed)[1]
+    return [*rows, ("test_2016_flickr", losses.index(min(losses)) + 1, loss, score("test"), seconds)]
 
 
 def captions(text):
@@ -236,6 +215,5 @@ if __name__ == "__main__":
         fill("passes", PASSES, [(1,)], passes)  # the seed of the translator that ships
     if "page" in options.only:
         fill("own_loop", OWN_LOOP, [(0,)], own_loop)
-        fill("own_loop_texts", "seed epoch text translation", [(0,)], own_loop_texts)
     if "words" in options.only:
         fill("caption_words", "text captions", [(text,) for text in TEXTS], captions)

@@ -36,7 +36,6 @@ from course_utils.models.torch_conversion import copy_parameters
 from course_utils.models.transformer import FeedForward
 from course_utils.translation import scores
 
-
 ROOT = Path(__file__).parents[1]
 
 

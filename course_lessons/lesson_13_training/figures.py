@@ -10,8 +10,7 @@ from collections import Counter
 import torch
 from torch import Tensor
 
-from course_utils.base.words import count
-from course_utils.data.measured import by_seed, measured, measured_once, read_rows
+from course_utils.data.measured import by_seed, measured, measured_once
 from course_utils.data.multi30k import load_multi30k
 from course_utils.figures import plots
 from course_utils.models.serialization import load_pretrained
@@ -75,15 +74,6 @@ def draw_own_loop():
         "this page's small model": ours,
     }
     plots.curves(epochs, lines, "epochs", "BLEU on the validation set")
-
-
-def show_own_texts(texts, early):
-    """Print what the page's small model makes of some texts: early on, as given, and after three epochs of the stored run."""
-    for text, german in zip(texts, early, strict=True):
-        print(f"{text}\n    60 steps: {german}")
-        for epoch in (1, 2, 6):
-            (row,) = read_rows("own_loop_texts", where={"epoch": epoch, "text": text})
-            print(f"    {count(epoch, 'epoch')}: {row['translation']}")
 
 
 def draw_losses(plain, careful):

@@ -52,11 +52,11 @@ for name, model in {"untrained": untrained, "trained": translator}.items():
 # %% [markdown]
 # The model with random weights repeats pieces of words. The trained model translates the first caption correctly; the second becomes *A dog runs on the beach*, without the "not".
 #
-# Training took 3,014 steps, in which the model saw every caption 11 times, in 11 **epochs**. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on captions that it had never seen and 41 on those that it had read 11 times, so it has not simply learned them by heart. To see how, we first take training apart, using small models that learn in seconds. Then we come back to the "not".
+# Training took 3,014 steps, in which the model saw every caption 11 times, in 11 **epochs**. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on captions that it had never seen and 41 on those that it had read 11 times. It has not learned them by heart, then. How did it learn? We first take training apart, using small models that learn in seconds, and then come back to the "not".
 #
 # ## What does one step do?
 #
-# In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it. An **optimizer** then updates the weights to reduce the loss. All four lines below were in lesson 05's training loop. Which one computes the gradient, and which one changes the weights?
+# In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it, and an **optimizer** updates the weights to reduce the loss. All four lines below were in lesson 05's training loop. Which one computes the gradient, and which one changes the weights?
 
 
 # %%
@@ -68,9 +68,9 @@ def take_step(model, optimizer, loss):
 
 
 # %% [markdown]
-# `backward` computes the gradient, which tells us how the loss changes with each weight. `step` changes every weight by an amount controlled by the **learning rate**, and `zero_grad` clears the previous step's gradient. The line in between performs **clipping**: if the norm of all gradients, taken as one long vector, exceeds 1, the vector is scaled down to 1, so one unusual batch cannot move the weights far. The gradients [3, 4], whose norm is 5, are divided by 5, whereas [0.3, 0.4] stay as they are.
+# `backward` computes the gradient, which tells us how the loss changes with each weight. `step` changes every weight by an amount controlled by the **learning rate**, and `zero_grad` clears the previous step's gradient. The line in between performs **clipping**, so that one unusual batch cannot move the weights far. If the norm of all gradients together exceeds 1, they are scaled down: [3, 4], whose norm is 5, is divided by 5, whereas [0.3, 0.4] stays as it is.
 #
-# To watch such steps, we need a task that a model can learn in seconds: the invented language from lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
+# To watch such steps, we need a task that a model can learn in seconds. We use the invented language from lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -110,13 +110,11 @@ def loss_on(model, batch, smoothing=0.0):  # smoothing: see below
 
 
 # %% [markdown]
-# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times its gradient $g$:
+# The simplest optimizer, stochastic gradient descent (**SGD**), subtracts from each weight θ the learning rate times its gradient $g$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train a model with SGD for 100 steps at a learning rate of 1, and then it predicts every word of the test sentences from the correct words before it.
-#
-# SGD uses the same learning rate for all weights, but are their gradients the same size? The table shows how large the gradients of four matrices are before training (their root mean square), with the last matrix, the readout, set to 1.
+# We train a model with SGD for 100 steps and let it predict every word of the test sentences from the correct words before it. SGD uses the same learning rate for all weights, but are their gradients the same size? The table shows how large the gradients of four matrices are before training (their root mean square), with the last matrix, the readout, set to 1.
 
 
 # %%
@@ -164,7 +162,7 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # ## How much should each weight move?
 #
-# Transformers are usually trained with **Adam** (Kingma and Ba, 2015) or a variant of it, which divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
+# Transformers are usually trained with **Adam** (Kingma and Ba, 2015) or a variant of it. Adam divides each weight's gradient by its typical magnitude. For each weight, it maintains two running means, $m$ of its gradients $g$ and $v$ of their squares, in which earlier gradients fade:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
@@ -198,9 +196,9 @@ print("Adam:", by_adam[0], by_adam[1])
 reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weight
 
 # %% [markdown]
-# Adam's first step moves the second weight by 0.1, the learning rate itself. In that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0. The third weight shows what the mean $m$ is for: because its gradient changes sign in the second step, $m$ becomes small compared with the square root of $v$, and the weight moves by only 0.005.
+# Adam's first step moves the second weight by 0.1, the learning rate itself. In that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0. The third weight shows what the mean $m$ is for. Because its gradient changes sign in the second step, $m$ becomes small compared with the square root of $v$, and the weight moves by only 0.005.
 #
-# Does a model learn more in 100 steps with Adam than with SGD? If so, is it because Adam rescales the gradient or because of the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 only rescales the gradient, because its $m$ is the latest gradient. We have trained five models with each optimizer, at the best of three learning rates for the validation set, and the cell trains one more.
+# Does a model learn more in 100 steps with Adam than with SGD, and if so, because of the rescaling or because of the mean $m$? We compare neither, each alone, and both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 only rescales, because its $m$ is the latest gradient. We have trained five models with each optimizer, at the best of three learning rates for the validation set, and the cell trains one more.
 
 
 # %%
@@ -219,7 +217,8 @@ optimizers = {
     "Adam": (torch.optim.Adam, 0.01),
 }
 rows = {}
-for name, (make_optimizer, rate) in optimizers.items():
+for name, chosen in optimizers.items():
+    make_optimizer, rate = chosen
     five = by_seed("optimizers", "test", optimizer=name, rate=rate)  # stored
     here = share_right(hundred_steps(make_optimizer, rate, seed=0), *test)
     rows[name] = {"seeds 0 to 4, stored": five, "seed 0, trained here": here}
@@ -231,7 +230,7 @@ plots.dots(rows, "share of words right after 100 steps", xlim=(0.4, 1))
 #
 # ## Do the first steps need a smaller learning rate?
 #
-# So far, the learning rate has been constant, but most training runs follow a **schedule**, which changes it from step to step. Ours multiplies the learning rate by two factors: one decays from 1 to 1/20, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**.
+# Most training runs follow a **schedule**, which changes the learning rate from step to step. Ours multiplies it by two factors: one decays from 1 to 1/20, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**.
 
 
 # %%
@@ -243,9 +242,7 @@ def make_schedules(optimizer, steps, warmup):
 
 
 # %% [markdown]
-# What is the warm-up for? Two reasons have been suggested. First, in the early steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). Second, with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
-#
-# Is it post-norm that needs the warm-up? We have trained models with six encoder layers, six decoder layers and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
+# What is the warm-up for? In the early steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020). Is it post-norm that needs the warm-up? We have trained models with six layers on each side and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -263,7 +260,7 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Without a warm-up, post-norm fails to learn the task within 600 steps, for each of the five seeds, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. In our first comparison, then, it failed because the learning rate was high in the first steps, which a warm-up avoids.
+# Without a warm-up, post-norm fails to learn the task within 600 steps, for each of the five seeds, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds: what it can't bear is a high learning rate in the first steps.
 #
 # ## What helps a model translate new sentences?
 #
@@ -283,9 +280,7 @@ print("in use:     ", dropout(ones))
 # %% [markdown]
 # Some of the ones become 0, a different selection each time, while the others become 1 / 0.75 = 1.333, which keeps the mean at about 1. When the trained model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second is **label smoothing** (Szegedy et al., 2016). So far, the target probability of the correct word has been 1, so a model could keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word keeps 1 - ε of this probability, and the remaining ε is shared equally among all V words, the correct one included. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target.
-#
-# One model predicts exactly these targets, and a second model is more certain of the correct word. Guess which of the two has the lower smoothed loss.
+# The second is **label smoothing** (Szegedy et al., 2016). As long as the target probability of the correct word is 1, a model can keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word keeps 1 - ε of this probability, and the remaining ε is shared equally among all V words, the correct one included. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target. Guess which model has the lower smoothed loss: one that predicts exactly these targets, or one that is more certain of the correct word.
 
 # %% tags=["nbval-check-output"]
 models = {
@@ -302,11 +297,11 @@ for name, p in models.items():
 # %% [markdown]
 # The model that predicts exactly the targets has the lower smoothed loss, 0.39, and no model can do better. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss.
 #
-# The third is **weight decay**. AdamW (Loshchilov & Hutter, 2019), with which most large models are trained, is Adam with one addition: each step also subtracts rate · λ · θ from every weight θ. A weight then stays large only if the loss keeps demanding it.
+# The third is **weight decay**. AdamW (Loshchilov & Hutter, 2019), the usual optimizer of large models, is Adam with one addition: each step also subtracts rate · λ · θ from every weight θ. A weight then stays large only if the loss keeps demanding it.
 #
 # ## The whole loop
 #
-# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to overfit. Every so many steps, it computes a **validation loss** with dropout off, and it keeps a copy of the weights with the lowest one. Why not use the test set for this?
+# Now we add the new parts to the loop of lesson 05. To detect overfitting, the loop computes a **validation loss** every so many steps, with dropout off, and it keeps a copy of the weights with the lowest one. Why not use the test set for this?
 
 
 # %%
@@ -352,7 +347,7 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop. Here it trains two models on only 300 pairs, one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
+# From here on, this is the course's training loop. It now trains two models on only 300 pairs, one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
 
 
 # %%
@@ -380,13 +375,11 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# FEW
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest well before the end and then rises a little: the model overfits. With both, the validation loss falls much lower, and the model gets more of the test words right. [Other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
 # ## The same loop on real captions
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers; our class computes the same, with one matrix for keys and values.
-#
-# The subwords come from byte-pair encoding (Sennrich et al., 2016), which starts from bytes and repeatedly merges the most frequent pair of neighbours. Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.
+# Can the same loop learn a real language? We train a small Transformer on all 29,000 captions, with everything above and with subwords where lesson 12's model wrote UNK. They come from byte-pair encoding (Sennrich et al., 2016), which starts from bytes and repeatedly merges the most frequent pair of neighbours. Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.
 
 # %% tags=["nbval-check-output"]
 from tokenizers import ByteLevelBPETokenizer
@@ -426,7 +419,7 @@ def endless(loader):  # epoch after epoch
 
 
 # %% [markdown]
-# The validation captions no longer fit into one batch. Because batches differ in their number of words, we weight each batch's loss by this number, which gives the mean over all words.
+# The validation captions come in several batches, which differ in their number of words. Weighting each batch's loss by this number gives the mean over all words.
 
 
 # %%
@@ -464,7 +457,7 @@ def translate_greedily(model, texts, longest=40):
 
 
 # %% [markdown]
-# LIVE
+# So that you need not wait, the loop runs for only 60 steps, an eighth of an epoch. What will the model write?
 
 
 # %%
@@ -478,16 +471,16 @@ texts = [
     "A woman is reading a book on a bench.",
     "A dog is not running on the beach.",
 ]
-early = translate_greedily(small, texts)
-figures.show_own_texts(texts, early)  # and the longer run, stored
+for text in texts:
+    print(text, "→", *translate_greedily(small, [text]))
 figures.draw_own_loop()
 
 # %% [markdown]
-# OWN
+# After 60 steps, the model only knows which German words are frequent: whatever the caption, it begins with the same words and then repeats itself. It has not yet learned to look at the English. Trained for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
 #
 # ## What is an ingredient worth?
 #
-# Does dropout improve translations? To find out, we train with and without dropout and change nothing else, which is called an **ablation**. We have done this for models with two encoder layers and two decoder layers, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
+# Does dropout improve translations? To find out, we train with and without it and change nothing else, which is called an **ablation**. We have done this for models with two layers on each side, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether they translate new sentences better with dropout or without.
 
 
 # %% tags=["nbval-check-output"]
@@ -505,9 +498,9 @@ rows = {
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
-# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the differences between seeds are larger. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
+# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the differences between seeds are larger. The last row has the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
 #
-# All five differences have the same sign. Could that be due to chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
+# Could it be chance that all five differences have the same sign? If dropout had no effect, each sign would be like a coin toss. With three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large.
 #
 # Now we train on only 1,500 pairs for the same number of steps, so the models see each pair 53 times.
 
@@ -523,18 +516,18 @@ reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 # %% [markdown]
 # With 1,500 pairs, dropout helps for every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it they translate new sentences worse. The same ingredient can thus help or hurt: an ablation only shows what an ingredient is worth in one setting.
 #
-# Which ingredients help the course's translation model, whose loop differs from ours mainly in [its optimizer](../docs/translators.md#optimizers)? We have retrained it with one thing changed at a time, using five seeds for each change. Four changes leave out an ingredient: dropout, the tied readout, label smoothing or the warm-up over the first 5% of the steps. The fifth fills its batches at random instead of with sentences of similar length. If a change costs BLEU, the changed ingredient helps. Guess which ones help.
+# Which ingredients help the course's translation model, whose loop differs from ours mainly in [its optimizer](../docs/translators.md#optimizers)? We have retrained it with five seeds for each of five changes. Four leave out an ingredient: dropout, the tied readout, label smoothing or the warm-up. The fifth fills batches at random instead of with sentences of similar length. Guess which changes cost BLEU.
 
 # %%
 rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without any one of them, it loses about one to three BLEU for every seed, more than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up. Batching by length does not clearly change its BLEU, but reduces padding.
+# Dropout, the tied readout and label smoothing help the translation model. Without any one of them, it loses about one to three BLEU for every seed, more than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up, and batches of similar length only reduce padding.
 #
 # ## What does the translation model know?
 #
-# We now know how the model was trained, and come back to the word that it lost. Is it lost wherever it occurs, and what else does the model not know? We write four sentences that are not among its training captions. Guess which will be translated correctly.
+# We now know how the model was trained, and come back to the word that it lost. What else does it not know? We write four sentences that are not among its training captions. Guess which will be translated correctly.
 
 # %%
 texts = [
@@ -552,9 +545,7 @@ for word in ("elephants", "elephant", "?", "not"):
     print(f"captions with {word!r}: {figures.captions_with(word)}, read as {pieces}")
 
 # %% [markdown]
-# The first two translations are correct. In the first, "trägt" (wears) is at the end of its relative clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces.
-#
-# The last two translations are wrong: the question becomes a statement, *The dog runs*, and "not" is lost again. Is this due to chance, or does the model know relative clauses better than "not"? We write 20 sentences with a relative clause and 20 with "not".
+# The first two translations are correct. In the first, "trägt" (wears) is at the end of its relative clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces. The question, however, becomes a statement, *The dog runs*, and "not" is lost again. Is this due to chance, or does the model know relative clauses better than "not"? We write 20 sentences with each.
 
 # %%
 people = ["A dog", "The man", "A woman", "A boy", "The girl"]
@@ -578,7 +569,7 @@ print("negative in German:", len(negative), "of", len(not_german))
 print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]))
 
 # %% [markdown]
-# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
+# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* leaves out that the man is asleep. And none of the 20 sentences with "not" becomes negative.
 #
 # Is "not" too rare? It occurs in 29 of the 29,000 captions. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of these 34 does the model translate the word? We look for its German stems.
 
@@ -607,15 +598,15 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # ## How is a Transformer trained, and what has it learned?
 #
-# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights, nowadays with Adam or a variant of it. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
+# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights, usually with Adam or a variant of it. Which other ingredients help has to be measured. Dropout, label smoothing and a tied readout are each worth about one to three BLEU to the translation model, but dropout hurt small models that saw many pairs only four times.
 #
-# In these eight minutes, the model has learned where "trägt" goes in a German relative clause, and to translate most words that are as rare as "not". But it still fails on another clause and on "not" itself, for which rarity alone is not the reason.
+# In its eight minutes, the translation model has learned where "trägt" goes in a German relative clause, and to translate most words that are as rare as "not". But it still fails on another clause and on "not" itself, for which rarity alone is not the reason.
 #
 # <details><summary>In practice: saving, large batches, GPUs and libraries</summary>
 #
-# `torch.save(model.state_dict(), path)` saves a model's weights. A model of the same size gets them by `model.load_state_dict(torch.load(path, weights_only=True))`.
+# `torch.save(model.state_dict(), path)` saves the weights, and `model.load_state_dict(torch.load(path, weights_only=True))` loads them into a model of the same size.
 #
-# If a batch does not fit into memory, the model reads it in parts: each `backward` adds to the gradient, until `zero_grad` clears it. Because each part's loss is a mean over its words, we multiply it by the part's share of the batch's words. On a GPU, `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16.
+# If a batch does not fit into memory, the model reads it in parts, because each `backward` adds to the gradient. Each part's loss is a mean over its words, so we multiply it by the part's share of the batch's words. On a GPU, `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16.
 #
 # ```python
 # for part in zip(*[side.chunk(4) for side in batch], strict=True):
@@ -665,7 +656,7 @@ check("13.q5", ...)
 #
 # - Adam divides each weight's mean gradient by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
 # - We measure what an ingredient is worth by the paired differences between runs with the same seed. By chance, five signs agree one time in 16 and three one time in 4.
-# - The translation model translates new captions. In 32 of our 34 sentences, it also translated a word as rare as "not". It put the verb at the end in 16 of our 20 relative clauses and negated none of our 20 sentences with "not".
+# - The translation model translates new captions and, in 32 of our 34 sentences, a word as rare as "not". It put the verb last in 16 of our 20 relative clauses and negated none of our 20 sentences with "not".
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes) and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #
