@@ -827,21 +827,20 @@ def _(_):
     return torch.allclose(weights.detach(), torch.tensor([-0.1, -0.1, 0.0]), atol=1e-5)
 
 
-@claim("13", "But the validation loss is lowest well before the end and then rises a little")
+@claim("13", "But the validation loss soon stops falling, far above 0: the model overfits.")
 def _(numbers):
-    steps, lowest, last = (by_seed("few_pairs", column, setup="neither") for column in ("lowest_at", "lowest", "last"))
-    return max(numbers("neither: lowest at step")[0], *steps) <= 225 and (last > lowest).all()
+    steps, lowest = (by_seed("few_pairs", column, setup="neither") for column in ("lowest_at", "lowest"))
+    return max(numbers("neither: lowest at step")[0], *steps) < 300 and lowest.min() > 0.7
 
 
-@claim("13", "With both, the validation loss falls much lower, and the model gets more of the test words right.")
+@claim("13", "With both, the validation loss falls lower, and the model gets more of the test words right.")
 def _(numbers):
-    neither, both = (
-        {name: by_seed("few_pairs", name, setup=setup) for name in ("lowest", "right")} for setup in ("neither", "both")
+    lowest, right = (
+        by_seed("few_pairs", column, setup="both") - by_seed("few_pairs", column, setup="neither")
+        for column in ("lowest", "right")
     )
-    shown = numbers("both:    lowest at step")[1] - numbers("neither: lowest at step")[1]
-    return (
-        shown > 0.02 and (both["right"] > neither["right"]).all() and (both["lowest"] < neither["lowest"] - 0.1).all()
-    )
+    more = numbers("both:    lowest at step")[1] > numbers("neither: lowest at step")[1]
+    return more and len(right) == 5 and lowest.max() < -0.1 and right.min() > 0.02
 
 
 @claim("13", "whatever the caption, it begins with the same words and then repeats itself.")

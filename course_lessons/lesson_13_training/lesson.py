@@ -375,7 +375,7 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest well before the end and then rises a little: the model overfits. With both, the validation loss falls much lower, and the model gets more of the test words right. [Other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss soon stops falling, far above 0: the model overfits. With both, the validation loss falls lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
 # ## The same loop on real captions
 #
