@@ -1,5 +1,5 @@
 # %% [markdown]
-# The course's translation model puts "Two young men are playing guitar in front of a red house" into correct German. But tell it that a dog is *not* running on the beach, and in German, the dog runs. Both come out of the same eight minutes of training, before which the model knew nothing. What happened in these minutes, and why did the model learn so much but not this one word?
+# The course's translation model puts "Two young men are playing guitar in front of a red house" into correct German. But tell it that a dog is *not* running on the beach, and in German, the dog runs. Both come out of the same eight minutes of training, before which the model knew nothing. What happened in these minutes, and what had the model learned by the end of them, if not this one word?
 
 # %%
 import copy
@@ -226,7 +226,7 @@ for name, chosen in optimizers.items():
 plots.dots(rows, "share of words right after 100 steps", xlim=(0.4, 1))
 
 # %% [markdown]
-# The mean and the rescaling each help on their own, and Adam, which combines them, does best.
+# The mean and the rescaling each help on their own, and Adam, which combines them, does best. From here on, we use it for all our models.
 #
 # ## Do the first steps need a smaller learning rate?
 #
@@ -476,7 +476,7 @@ for text in texts:
 figures.draw_own_loop()
 
 # %% [markdown]
-# After 60 steps, the model only knows which German words are frequent: whatever the caption, it begins with the same words and then repeats itself. It has not yet learned to look at the English. Trained for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
+# After 60 steps, the model only knows which German words are frequent: whatever the caption, it begins with the same words and then repeats itself. It does not yet use the English. Trained for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
 #
 # ## What is an ingredient worth?
 #
@@ -604,7 +604,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # <details><summary>In practice: saving, large batches, GPUs and libraries</summary>
 #
-# `torch.save(model.state_dict(), path)` saves the weights, and `model.load_state_dict(torch.load(path, weights_only=True))` loads them into a model of the same size.
+# For captions of your own, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers; our class computes the same, with one matrix for keys and values. `torch.save(model.state_dict(), path)` saves the weights, and `model.load_state_dict(torch.load(path, weights_only=True))` loads them into a model of the same size.
 #
 # If a batch does not fit into memory, the model reads it in parts, because each `backward` adds to the gradient. Each part's loss is a mean over its words, so we multiply it by the part's share of the batch's words. On a GPU, `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16.
 #
