@@ -604,7 +604,7 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # <details><summary>In practice: saving, large batches, GPUs and libraries</summary>
 #
-# For captions of your own, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers; our class computes the same, with one matrix for keys and values. `torch.save(model.state_dict(), path)` saves the weights, and `model.load_state_dict(torch.load(path, weights_only=True))` loads them into a model of the same size.
+# For captions of your own, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers. Our class computes the same, with one matrix for keys and values. `torch.save(model.state_dict(), path)` saves the weights, and `model.load_state_dict(torch.load(path, weights_only=True))` loads them into a model of the same size.
 #
 # If a batch does not fit into memory, the model reads it in parts, because each `backward` adds to the gradient. Each part's loss is a mean over its words, so we multiply it by the part's share of the batch's words. On a GPU, `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16.
 #
