@@ -98,7 +98,7 @@ def test_lesson_13s_small_models_reach_what_their_table_says():
 
 
 @pytest.mark.thorough
-def test_lesson_13s_models_of_few_pairs_reach_what_their_table_says():
+def test_lesson_13s_models_of_few_pairs_reach_their_table():
     runs = program("small_runs")
     for setup in ("neither", "both"):
         ((_, *found),) = runs.few(*runs.lesson())(setup, 0)
