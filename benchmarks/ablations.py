@@ -183,7 +183,7 @@ def own_loop(seed, epochs=6):
     losses, seconds = timed(lesson.train_on_captions, model, epochs * every, every)
     rows = [("val", epoch, *row, seconds) for epoch, row in enumerate(zip(losses, found, strict=True), 1)]
     with torch.no_grad():
-        loss = torch.stack([lesson.loss_on(model, batch) for batch in lesson.loader_of("test")]).mean().item()
+        loss = lesson.mean_loss(model, lesson.loader_of("test")).item()
     return [*rows, ("test_2016_flickr", losses.index(min(losses)) + 1, loss, score("test"), seconds)]
 
 

@@ -85,7 +85,25 @@ def test_a_row_is_trained_for_as_many_steps_as_its_name_says(monkeypatch):
         parts.measure("plain", "residual connections, 1000 steps, rate 0.003", 0)
 
 
-# Ablations, lesson 13
+# Ablations and small models, lesson 13
+
+
+def test_lesson_13s_small_models_reach_what_their_table_says():
+    runs = program("small_runs")
+    page, *sets = runs.lesson()
+    for name, rate in list(runs.BEST.items())[::3]:  # the first and the last
+        ((_, right),) = runs.optimizers(page, *sets)(name, rate, 0)
+        stored = by_seed("optimizers", "test", optimizer=name, rate=rate)
+        assert right == pytest.approx(stored[0].item(), abs=0.1)  # on another processor
+
+
+@pytest.mark.thorough
+def test_lesson_13s_models_of_few_pairs_reach_their_table():
+    runs = program("small_runs")
+    for setup in ("neither", "both"):
+        ((_, *found),) = runs.few(*runs.lesson())(setup, 0)
+        stored = [by_seed("few_pairs", column, setup=setup)[0].item() for column in ("lowest", "last", "right")]
+        assert found == pytest.approx(stored, abs=0.15)
 
 
 def test_the_translators_bleu_is_the_mean_of_its_test_sets():

@@ -1,6 +1,8 @@
 """What a page writes line by line is what the package holds for the pages after it: same results, gradients and random numbers."""
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -33,6 +35,8 @@ from course_utils.models.minimal import sinusoidal_positions
 from course_utils.models.torch_conversion import copy_parameters
 from course_utils.models.transformer import FeedForward
 from course_utils.translation import scores
+
+ROOT = Path(__file__).parents[1]
 
 
 def page(name, **known):
@@ -260,6 +264,49 @@ def test_lesson_13_holds_the_courses_training_loop(warmup, decay, validated):
         weights = [p.tolist() for p in model.parameters()]
         left.append([losses, best and best.losses, weights, torch.rand(1).item()])
     assert left[0] == left[1]
+
+
+def lesson_13(**more):
+    """Return what the page of lesson 13 defines and knows about its small task, as a dict."""
+    known = program("small_runs").lesson()[0].hundred_steps.__globals__
+    return known | {"device": "cpu"} | more
+
+
+def code_blocks(path):
+    """Return the blocks of Python in a text, without the marks of comments."""
+    text = re.sub("^# ?", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def test_lesson_13s_parts_of_a_batch_add_up_to_its_gradient():
+    (code,) = code_blocks("course_lessons/lesson_13_training/lesson.py")
+    code = code.replace("device,", '"cpu",')
+
+    def gradient(code):
+        known = lesson_13(PAD=0)
+        draw = torch.Generator().manual_seed(0)
+        known |= {"model": known["new_model"](0), "batch": known["draw_batch"](draw)}
+        exec(code, known)
+        return torch.cat([weight.grad.flatten() for weight in known["model"].parameters()])
+
+    whole = gradient("loss_on(model, batch).backward()")
+    exact = code.replace("torch.bfloat16", "torch.bfloat16, enabled=False")
+    equal_parts = exact.replace("share * loss", "loss / 4")
+    rounded, exact, equal_parts = (
+        ((gradient(each) - whole).norm() / whole.norm()).item() for each in (code, exact, equal_parts)
+    )
+    assert exact < 1e-5 < rounded < 0.01 < equal_parts < 0.1
+
+
+@pytest.mark.thorough
+def test_hugging_faces_trainer_reaches_the_loss_of_lesson_13(capsys):
+    transformers = pytest.importorskip("transformers")
+    transformers.logging.set_verbosity_error()
+    (code,) = [each for each in code_blocks("docs/translators.md") if "ForTrainer" in each]
+    exec(code, lesson_13(PAD=0))
+    found = re.findall(r"validation loss (\d\.\d+), share of words right (\d\.\d+)", capsys.readouterr().out)
+    (theirs, their_words), (ours, our_words) = (map(float, each) for each in found)
+    assert abs(theirs - ours) < 0.06 and min(their_words, our_words) > 0.97
 
 
 def test_a_training_too_short_to_be_validated_keeps_its_weights():

@@ -267,3 +267,17 @@ def test_the_loss_of_lesson_01_does_not_depend_on_the_batches():
             return ids[:, 0].float()
 
     assert page.evaluate(Score(), parts[:2]) == pytest.approx(page.evaluate(Score(), parts[2:]))
+
+
+def test_lesson_13s_validation_loss_is_a_mean_over_words():
+    page, looks = program("measuring").page("13_training"), []
+    by_pair = [make_batch([source], [target]) for source, target in zip(SOURCES, TARGETS, strict=True)]
+    for batches in (by_pair, [make_batch(SOURCES, TARGETS)]):
+        page.train_on_captions.__globals__.update(
+            loader_of=lambda split, batches=batches: batches,
+            train_model=lambda *of, **more: of[-1].look(),  # its last argument keeps the best weights
+        )
+        looks += page.train_on_captions(_SameLogits(0.3), steps=1, every=1)
+    log_p = (0.3 * torch.arange(float(V))).log_softmax(-1)
+    words = [word for target in TARGETS for word in (*target, EOS)]
+    assert looks == pytest.approx([-sum(log_p[word].item() for word in words) / len(words)] * 2)

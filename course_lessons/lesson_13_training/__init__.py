@@ -15,5 +15,5 @@ lesson = Lesson(
     ),
     needs="lesson 12: the whole Transformer; lesson 07: BLEU and greedy search",
     reading=70,
-    runs="two minutes",
+    runs="a minute and a half",
 )

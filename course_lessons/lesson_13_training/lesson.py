@@ -1,11 +1,12 @@
+# %% [markdown]
+# The course's translation model puts "Two young men are playing guitar in front of a red house" into correct German. But tell it that a dog is *not* running on the beach, and in German, the dog runs. Both come out of the same eight minutes of training, before which the model knew nothing. What happened in these minutes, and what had the model learned by the end of them, if not this one word?
+
 # %%
 import copy
 import math
-from tempfile import TemporaryDirectory
 
 import torch
 import torch.nn.functional as F
-from sacrebleu.metrics import BLEU  # lesson 07
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.optim.lr_scheduler import LinearLR
@@ -29,13 +30,9 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 torch.set_num_threads(1)  # the tensors are small: more threads would wait
 
 # %% [markdown]
-# In lesson 12, a small Transformer learned to translate short photo captions. The course also includes a larger one, trained on captions of any length. How was it trained, and what has it learned?
-#
-# We first take training apart, using small models that learn in seconds, and then test what the translation model knows.
-#
 # ## What does training change?
 #
-# The course's translation model was trained on 29,000 captions. It reads and writes **subwords**, which are whole words or pieces of rare ones. We compare it with a model of the same size whose weights are random.
+# Training changes nothing but the weights. The course's translation model was trained on 29,000 captions, read and written in **subwords**, which are whole words or pieces of rare ones. We compare it with a model of the same size whose weights are random.
 
 # %%
 translator, subwords = load_pretrained("transformer-en-de")
@@ -44,18 +41,22 @@ torch.manual_seed(0)
 for weight in untrained.parameters():  # random numbers again
     torch.nn.init.normal_(weight, std=0.1)
 
-captions = ["two young men are playing guitar in front of a red house ."]
-print("untrained:", translate(untrained, subwords, captions))
-print("trained:  ", translate(translator, subwords, captions))
+captions = [
+    "two young men are playing guitar in front of a red house .",
+    "A dog is not running on the beach .",
+]
+for name, model in {"untrained": untrained, "trained": translator}.items():
+    for german in translate(model, subwords, captions):
+        print(f"{name:9}", german)
 
 # %% [markdown]
-# The model with random weights repeats pieces of words. The trained model, which differs in nothing but its weights, translates the caption correctly.
+# The model with random weights repeats pieces of words. The trained model translates the first caption correctly; the second becomes *A dog runs on the beach*, without the "not".
 #
-# The translation model has seen its captions 11 times, in 11 **epochs**, which took 8 minutes on one processor core. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on new captions and 41 on training captions.
+# Training took 3,014 steps, in which the model saw every caption 11 times, in 11 **epochs**. Trained again, the model reached [a BLEU of 36](../docs/measurements.md#what-each-part-of-the-training-is-worth) on captions that it had never seen and 41 on those that it had read 11 times. It has not learned them by heart, then. How did it learn? We first take training apart, using small models that learn in seconds, and then come back to the "not".
 #
 # ## What does one step do?
 #
-# It took 3,014 steps to turn random weights into trained ones. In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it. An **optimizer** then updates the weights to reduce the loss. Find the line that computes the gradient and the line that updates the weights.
+# In each step, the model reads a **batch** of pairs and predicts every word from the correct words before it, and an **optimizer** updates the weights to reduce the loss. All four lines below were in lesson 05's training loop. Which one computes the gradient, and which one changes the weights?
 
 
 # %%
@@ -67,11 +68,9 @@ def take_step(model, optimizer, loss):
 
 
 # %% [markdown]
-# `backward` computes the gradient, which tells us how the loss changes with each weight. `step` changes every weight by an amount controlled by the **learning rate**, and `zero_grad` clears the previous step's gradient.
+# `backward` computes the gradient, which tells us how the loss changes with each weight. `step` changes every weight by an amount controlled by the **learning rate**, and `zero_grad` clears the previous step's gradient. The line in between performs **clipping**, so that one unusual batch cannot move the weights far. If the norm of all gradients together exceeds 1, they are scaled down: [3, 4], whose norm is 5, is divided by 5, whereas [0.3, 0.4] stays as it is.
 #
-# The training loop of lesson 05 already contained all four lines. The third performs **clipping**: it treats all gradients as one long vector. If the length of this vector, the norm, exceeds a limit, the vector is scaled down to that limit, so one unusual batch cannot move the weights far. With a limit of 1, the gradients [3, 4], whose norm is 5, are divided by 5, whereas [0.3, 0.4] stay as they are.
-#
-# To experiment with training steps, we need a task that a model can learn in seconds. We use the invented language from lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
+# To watch such steps, we need a task that a model can learn in seconds. We use the invented language from lesson 12, with sentences of up to six words, and a Transformer with one encoder layer and one decoder layer. The training set has 20,000 pairs, read in batches of 64. Another 284 pairs are split evenly between a test set and the **validation set**, which we use to choose learning rates and models.
 
 # %%
 pairs = small_world(20_000, seed=1, order="verb-last", longest=6)
@@ -111,13 +110,11 @@ def loss_on(model, batch, smoothing=0.0):  # smoothing: see below
 
 
 # %% [markdown]
-# The simplest optimizer is stochastic gradient descent (**SGD**). From each weight θ, it subtracts the learning rate times its gradient $g$:
+# The simplest optimizer, stochastic gradient descent (**SGD**), subtracts from each weight θ the learning rate times its gradient $g$:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot g$$
 #
-# We train a model with SGD for 100 steps at a learning rate of 1. The model then predicts every word in the test sentences from the correct words before it.
-#
-# SGD uses the same learning rate for all weights, but are their gradients the same size? We compare four matrices in an untrained model. The table shows the root mean square of each matrix's gradient as a fraction of the same figure for the readout, the final matrix.
+# We train a model with SGD for 100 steps and let it predict every word of the test sentences from the correct words before it. SGD uses the same learning rate for all weights, but are their gradients the same size? The table shows how large the gradients of four matrices are before training (their root mean square), with the last matrix, the readout, set to 1.
 
 
 # %%
@@ -134,10 +131,10 @@ def hundred_steps(make_optimizer, rate, seed):
     for _ in range(100):
         loss = loss_on(model, draw_batch(draw))
         take_step(model, optimizer, loss)
-    return share_right(model, *test)
+    return model
 
 
-right = hundred_steps(torch.optim.SGD, rate=1.0, seed=0)
+right = share_right(hundred_steps(torch.optim.SGD, rate=1.0, seed=0), *test)
 print(f"share of words right: {right:.2f}")
 
 # %%
@@ -165,15 +162,15 @@ table(rows, ["size of the gradient, readout = 1"])
 #
 # ## How much should each weight move?
 #
-# Transformers are usually trained with **Adam** (Kingma and Ba, 2015) or a variant of it. Adam divides each weight's gradient by its typical magnitude. For each weight, Adam maintains two running means: $m$ is the mean of its gradients $g$, and $v$ the mean of their squares. Each new gradient contributes a little, while earlier ones fade:
+# Transformers are usually trained with **Adam** (Kingma and Ba, 2015) or a variant of it. Adam divides each weight's gradient by its typical magnitude. For each weight, it maintains two running means, $m$ of its gradients $g$ and $v$ of their squares, in which earlier gradients fade:
 #
 # $$m \leftarrow \beta_1 m + (1 - \beta_1)\, g \qquad v \leftarrow \beta_2 v + (1 - \beta_2)\, g^2$$
 #
-# Typical values are β₁ = 0.9 and β₂ = 0.999. Both means start at 0, so they are too small at first. If every gradient is $g$, then $m$ is 0.1 $g$ after one step and 0.9 · 0.1 $g$ + 0.1 $g$ = 0.19 $g$ after two. After $t$ steps, $m$ is $(1 - \beta_1^t)\, g$, which is why Adam divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$:
+# Typical values are β₁ = 0.9 and β₂ = 0.999. Both means start at 0, so they are too small at first. If every gradient is $g$, then $m$ is 0.1 $g$ after one step, 0.19 $g$ after two and $(1 - \beta_1^t)\, g$ after $t$. Adam therefore divides $m$ by $1 - \beta_1^t$ and $v$ by $1 - \beta_2^t$, and ε only prevents division by zero:
 #
 # $$\theta \leftarrow \theta - \text{rate} \cdot \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \varepsilon}$$
 #
-# The tiny constant ε is there only to prevent division by zero. At a learning rate of 0.1, SGD would move two weights with gradients of 4 and 0.01 by 0.4 and 0.001, respectively. The code adds a third weight, whose gradient changes sign.
+# How differently do the two treat a large and a small gradient? With gradients of 4 and 0.01, SGD at a learning rate of 0.1 moves one weight by 0.4 and the other by 0.001. What will Adam do? The code adds a third weight, whose gradient changes sign.
 
 # %% tags=["nbval-check-output"]
 predict("13.adam", ...)
@@ -199,13 +196,9 @@ print("Adam:", by_adam[0], by_adam[1])
 reveal("13.adam", by_adam[0][1].abs())  # after the first step, the second weight
 
 # %% [markdown]
-# Adam's first step moves the second weight by 0.1, the learning rate itself. In that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0.
+# Adam's first step moves the second weight by 0.1, the learning rate itself. In that step, $m / (1 - \beta_1)$ is $g$ and the square root of $v / (1 - \beta_2)$ is $|g|$. Their quotient is 1 or -1, so every weight moves by the learning rate, unless its gradient is 0. The third weight shows what the mean $m$ is for. Because its gradient changes sign in the second step, $m$ becomes small compared with the square root of $v$, and the weight moves by only 0.005.
 #
-# The third weight shows what the mean $m$ is for. Because its gradient changes sign in the second step, $m$ is small compared with the square root of $v$, and Adam moves the weight by only 0.005.
-#
-# Do models learn more in 100 steps with Adam than with SGD? If so, is it because Adam rescales the gradient or because of the mean $m$? We train with neither, with each alone, and with both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 only rescales the gradient, because its $m$ is the latest gradient.
-#
-# For each optimizer, we used the validation set to choose the best of three learning rates. At that rate, we now train five models, with seeds 0 to 4.
+# Does a model learn more in 100 steps with Adam than with SGD, and if so, because of the rescaling or because of the mean $m$? We compare neither, each alone, and both. SGD with **momentum** uses only the mean: it follows a running sum of gradients, which is ten times $m$. Adam with β₁ = 0 only rescales, because its $m$ is the latest gradient. We have trained five models with each optimizer, at the best of three learning rates for the validation set, and the cell trains one more.
 
 
 # %%
@@ -217,37 +210,27 @@ def adam_without_mean(parameters, lr):
     return torch.optim.Adam(parameters, lr, betas=(0.0, 0.999))
 
 
-def five_seeds(make_optimizer, rate):
-    right = [hundred_steps(make_optimizer, rate, seed) for seed in range(5)]
-    return torch.tensor(right)  # one share for each seed
-
-
-shares = {
-    "SGD": five_seeds(torch.optim.SGD, 1.0),
-    "SGD with momentum": five_seeds(momentum, 0.2),
-    "Adam, β₁ = 0": five_seeds(adam_without_mean, 0.01),
-    "Adam": five_seeds(torch.optim.Adam, 0.01),
+optimizers = {
+    "SGD": (torch.optim.SGD, 1.0),
+    "SGD with momentum": (momentum, 0.2),
+    "Adam, β₁ = 0": (adam_without_mean, 0.01),
+    "Adam": (torch.optim.Adam, 0.01),
 }
 rows = {}
-for name, right in shares.items():
-    rows[name] = {"a mark for each of five seeds": right}
-    print(f"{name:17} mean {right.mean():.2f}")
+for name, chosen in optimizers.items():
+    make_optimizer, rate = chosen
+    five = by_seed("optimizers", "test", optimizer=name, rate=rate)  # stored
+    here = share_right(hundred_steps(make_optimizer, rate, seed=0), *test)
+    rows[name] = {"seeds 0 to 4, stored": five, "seed 0, trained here": here}
+    print(f"{name:17} mean {five.mean():.2f}, trained here {here:.2f}")
 plots.dots(rows, "share of words right after 100 steps", xlim=(0.4, 1))
-gained = shares["Adam"] - shares["Adam, β₁ = 0"]
-print("Adam minus Adam with β₁ = 0, seed by seed:", gained)
 
 # %% [markdown]
-# The mean and the rescaling each help on their own, and Adam, which combines them, does best. On average, Adam is a few percentage points ahead of rescaling alone, though not for every seed.
-#
-# Most large models are trained with **AdamW** (Loshchilov & Hutter, 2019), which adds **weight decay** to Adam: each step also shrinks every weight a little.
-#
-# $$\theta \leftarrow \theta - \text{rate} \cdot \lambda\, \theta$$
-#
-# A weight then stays large only if the loss keeps demanding it. With λ = 0, AdamW reduces to Adam.
+# The mean and the rescaling each help on their own, and Adam, which combines them, does best. From here on, we use it for all our models.
 #
 # ## Do the first steps need a smaller learning rate?
 #
-# So far, the learning rate has been constant, but most training runs follow a **schedule**, which changes it from step to step. Our schedule multiplies the learning rate by two factors: one decays from 1 to 1/20, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**. With 100 steps and a warm-up of 20, at which step is the learning rate highest?
+# Most training runs follow a **schedule**, which changes the learning rate from step to step. Ours multiplies it by two factors: one decays from 1 to 1/20, as in lesson 05, and the other rises to 1 during the first steps, the **warm-up**.
 
 
 # %%
@@ -258,20 +241,8 @@ def make_schedules(optimizer, steps, warmup):
     return schedules
 
 
-optimizer = torch.optim.AdamW([torch.zeros(1)], lr=0.01)
-schedules = make_schedules(optimizer, steps=100, warmup=20)
-rates = []
-for _ in range(100):
-    rates.append(optimizer.param_groups[0]["lr"])
-    optimizer.step()
-    for schedule in schedules:
-        schedule.step()
-plots.curves(range(100), {"learning rate": [rates]}, "step", "learning rate")
-
 # %% [markdown]
-# The learning rate is highest at step 20. What is the warm-up for? Two reasons have been suggested. First, in the early steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). Second, with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020).
-#
-# Is it post-norm that needs the warm-up? We have trained models with six encoder layers, six decoder layers and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
+# What is the warm-up for? In the early steps, Adam's $v$ is based on only a few gradients and may be far off (Liu et al., 2020). And with post-norm (lesson 12), the gradients of the last layers are large at first (Xiong et al., 2020). Is it post-norm that needs the warm-up? We have trained models with six layers on each side and large initial weights, using pre-norm or post-norm, with or without a warm-up of 200 steps.
 
 # %% tags=["nbval-check-output"]
 predict("13.warm_up", ...)
@@ -289,11 +260,11 @@ for norm in ("pre", "post"):
 plots.dots(rows, "share of words right after 600 steps, highest rate 0.003")
 
 # %% [markdown]
-# Without a warm-up, post-norm fails to learn the task within 600 steps, for each of the five seeds, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds. In our first comparison, then, it failed because the learning rate was high in the first steps, which a warm-up avoids.
+# Without a warm-up, post-norm fails to learn the task within 600 steps, for each of the five seeds, while the other three combinations succeed. At a learning rate of 0.001, post-norm learns even without a warm-up, for all five seeds: what it can't bear is a high learning rate in the first steps.
 #
 # ## What helps a model translate new sentences?
 #
-# The translation model has seen each training caption 11 times and translates these captions better than new ones. A model that sees the same sentences again and again may memorise them and translate new ones badly. This is called **overfitting**, and two techniques are meant to prevent it.
+# A model that sees the same sentences again and again, as the translation model did, may memorise them and translate new ones badly. This is called **overfitting**, and three techniques are meant to prevent it.
 #
 # The first is **dropout** (Srivastava et al., 2014). During training, it sets each entry in the output of an embedding or sub-layer to 0 with probability p, so the model cannot rely on any single entry. With p = 0.25, what does it do to a vector of ten ones?
 
@@ -309,9 +280,7 @@ print("in use:     ", dropout(ones))
 # %% [markdown]
 # Some of the ones become 0, a different selection each time, while the others become 1 / 0.75 = 1.333, which keeps the mean at about 1. When the trained model is used, dropout does nothing: `model.train()` turns it on, and `model.eval()` turns it off.
 #
-# The second is **label smoothing** (Szegedy et al., 2016). So far, the target probability of the correct word has been 1. A model could therefore keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word keeps 1 - ε of this probability, and the remaining ε is shared equally among all V words, the correct one included. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target.
-#
-# One model predicts exactly these targets, and a second model is more certain of the correct word. Guess which of the two has the lower smoothed loss.
+# The second is **label smoothing** (Szegedy et al., 2016). As long as the target probability of the correct word is 1, a model can keep lowering its loss by becoming more and more certain of the words it has seen. With smoothing, the correct word keeps 1 - ε of this probability, and the remaining ε is shared equally among all V words, the correct one included. With V = 5 and ε = 0.1, the target is 0.9 + 0.1 / 5 = 0.92 for the correct word and 0.02 for each other word. The smoothed loss is minus the sum of the model's log probabilities, each multiplied by its target. Guess which model has the lower smoothed loss: one that predicts exactly these targets, or one that is more certain of the correct word.
 
 # %% tags=["nbval-check-output"]
 models = {
@@ -328,9 +297,11 @@ for name, p in models.items():
 # %% [markdown]
 # The model that predicts exactly the targets has the lower smoothed loss, 0.39, and no model can do better. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss.
 #
+# The third is **weight decay**. AdamW (Loshchilov & Hutter, 2019), the usual optimizer of large models, is Adam with one addition: each step also subtracts rate · λ · θ from every weight θ. A weight then stays large only if the loss keeps demanding it.
+#
 # ## The whole loop
 #
-# Now we add the new parts to the loop of lesson 05, which must also detect when a model begins to overfit. Every 50 steps, it therefore computes a **validation loss** with dropout off, and it keeps a copy of the weights with the lowest loss. Why not use the test set for this?
+# Now we add the new parts to the loop of lesson 05. To detect overfitting, the loop computes a **validation loss** every so many steps, with dropout off, and it keeps a copy of the weights with the lowest one. Why not use the test set for this?
 
 
 # %%
@@ -376,24 +347,24 @@ def train_model(model, batch_loss, seed, steps, rate, warmup=0, decay=0.0, best=
 # %% [markdown]
 # Choosing by the test loss would spoil the test, because the lowest of several losses looks a little too good.
 #
-# From here on, this is the course's training loop. Here it trains two models on only 300 pairs for 600 steps each: one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
+# From here on, this is the course's training loop. It now trains two models on only 300 pairs, one with neither dropout nor weight decay, and the other with both. How will the two losses of each model change?
 
 
 # %%
-def train_on_few(dropout, decay):
-    model = new_model(seed=0, dropout=dropout)
+def train_on_few(dropout, decay, seed=0):
+    model = new_model(seed, dropout)
 
     def batch_loss(draw):
         return loss_on(model, draw_batch(draw, number=300))
 
-    best = BestWeights(model, lambda: loss_on(model, validation))
-    losses = train_model(model, batch_loss, 0, 600, 0.01, 20, decay, best)
+    best = BestWeights(model, lambda: loss_on(model, validation), every=25)
+    losses = train_model(model, batch_loss, seed, 300, 0.01, 20, decay, best)
     return model, losses, best.losses
 
 
 def words_right(trained):
     model, _, validated = trained
-    step = 50 * (validated.index(min(validated)) + 1)
+    step = 25 * (validated.index(min(validated)) + 1)
     return f"lowest at step {step}, words right {share_right(model, *test):.2f}"
 
 
@@ -404,22 +375,16 @@ print("neither:", words_right(plain))
 print("both:   ", words_right(careful))
 
 # %% [markdown]
-# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss is lowest by the middle of training and then rises a little: the model overfits. With both, the validation loss falls much lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
+# Without dropout and weight decay, the loss on the 300 pairs falls to almost 0. But the validation loss soon stops falling, far above 0: the model overfits. With both, the validation loss falls lower, and the model gets more of the test words right. [Four other seeds](../docs/measurements.md#what-each-part-of-the-training-is-worth) behaved the same way.
 #
-# ## Captions of any length
+# ## The same loop on real captions
 #
-# Lesson 12's Transformer wrote UNK for rare words. We now train a small one on all 29,000 captions, in subwords and with everything above. For your own captions, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers; our class computes the same, with one matrix for keys and values.
-#
-# The subwords come from byte-pair encoding (Sennrich et al., 2016), which starts from bytes and repeatedly merges the most frequent pair of neighbours. Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.
-#
-# After 400 steps, not quite one epoch, can the model translate "A man is playing guitar." by greedy search?
-
+# Can the same loop learn a real language? We train a small Transformer on all 29,000 captions, with everything above and with subwords where lesson 12's model wrote UNK. They come from byte-pair encoding (Sennrich et al., 2016), which starts from bytes and repeatedly merges the most frequent pair of neighbours. Merges follow frequency, not meaning: "softball" becomes *so* and *ftball*.
 
 # %% tags=["nbval-check-output"]
 from tokenizers import ByteLevelBPETokenizer
 
 training_captions = load_captions("train")  # sources and targets: lists of strings
-test_captions = load_captions("test")
 tokenizer = ByteLevelBPETokenizer(add_prefix_space=True)
 tokenizer.train_from_iterator(
     training_captions.sources + training_captions.targets,
@@ -453,7 +418,21 @@ def endless(loader):  # epoch after epoch
         yield from loader
 
 
+# %% [markdown]
+# The validation captions come in several batches, which differ in their number of words. Weighting each batch's loss by this number gives the mean over all words.
+
+
 # %%
+def mean_loss(model, batches):  # over all words, however they are batched
+    total = 0.0
+    number = 0
+    for batch in batches:
+        words = (batch[2] != PAD).sum()
+        total = total + words * loss_on(model, batch)
+        number = number + words
+    return total / number
+
+
 def train_on_captions(model, steps, every):
     training = endless(loader_of("train"))
     new_captions = loader_of("val")
@@ -461,11 +440,7 @@ def train_on_captions(model, steps, every):
     def batch_loss(draw):  # the loader shuffles by itself
         return loss_on(model, next(training), smoothing=0.1)
 
-    def validation_loss():
-        losses = [loss_on(model, batch) for batch in new_captions]
-        return torch.stack(losses).mean()
-
-    best = BestWeights(model, validation_loss, every)
+    best = BestWeights(model, lambda: mean_loss(model, new_captions), every)
     train_model(model, batch_loss, 0, steps, 0.01, 20, 0.1, best)
     return best.losses
 
@@ -481,45 +456,31 @@ def translate_greedily(model, texts, longest=40):
     return [text.strip() for text in tokenizer.decode_batch(rows)]
 
 
-def test_bleu(model):
-    translations = []
-    for texts in DataLoader(test_captions.sources, batch_size=50):  # lists of strings
-        translations += translate_greedily(model, texts)
-    return BLEU().corpus_score(translations, [test_captions.targets]).score
+# %% [markdown]
+# So that you need not wait, the loop runs for only 60 steps, an eighth of an epoch. What will the model write?
 
 
 # %%
 torch.manual_seed(0)
 small = Transformer(4000, 64, 4, 128, 1, 1, dropout=0.1).to(device)
 # with lesson 12's class: Transformer(4000, 64, 4, 128, 1, longest=100, dropout=0.1)
-validated = train_on_captions(small, steps=400, every=100)
+validated = train_on_captions(small, steps=60, every=30)
 print("validation losses:", *(f"{loss:.2f}" for loss in validated))
-for text in ["A man is playing guitar.", "A woman is reading a book on a bench."]:
+texts = [
+    "A man is playing guitar.",
+    "A woman is reading a book on a bench.",
+    "A dog is not running on the beach.",
+]
+for text in texts:
     print(text, "→", *translate_greedily(small, [text]))
-print(f"BLEU on 1,000 test captions: {test_bleu(small):.0f}")
 figures.draw_own_loop()
 
 # %% [markdown]
-# In our run, the first translation is correct, but the second says that *a woman is sitting on a bicycle*, and the BLEU is low. Trained for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
+# After 60 steps, the model only knows which German words are frequent: whatever the caption, it begins with the same words and then repeats itself. It does not yet use the English. Trained for six epochs, nine minutes on one core, the same model reached a [BLEU of 27.7](../docs/measurements.md#what-each-part-of-the-training-is-worth) on the test captions. The course's translation model, which has more than five times as many parameters, reaches 36.7 there after 11 epochs. The figure compares the two on the validation set.
 #
-# We save a model's weights and later load them into a model of the same size:
-
-# %% tags=["nbval-check-output"]
-with TemporaryDirectory() as folder:  # in a project: a folder that stays
-    path = f"{folder}/translator.pt"
-    torch.save(careful[0].state_dict(), path)
-    loaded = new_model(seed=1, dropout=0.1)
-    loaded.load_state_dict(torch.load(path, weights_only=True))
-loaded.eval()
-same = torch.equal(loss_on(loaded, test), loss_on(careful[0], test))
-print("the same loss:", same)
-
-# %% [markdown]
 # ## What is an ingredient worth?
 #
-# Does dropout improve translations? To find out, we train with and without dropout and change nothing else, which is called an **ablation**.
-#
-# We have done this for models with two encoder layers and two decoder layers, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether their translations of new sentences are better with dropout or without.
+# Does dropout improve translations? To find out, we train with and without it and change nothing else, which is called an **ablation**. We have done this for models with two layers on each side, trained for 4 epochs on 20,000 pairs of an invented language. Guess whether they translate new sentences better with dropout or without.
 
 
 # %% tags=["nbval-check-output"]
@@ -537,9 +498,9 @@ rows = {
 table(rows, ["seed 0", "seed 1", "seed 2", "seed 3", "seed 4"], corner="BLEU", digits=2)
 
 # %% [markdown]
-# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the differences between seeds are larger. The last row shows the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
+# For every seed, the model is better without dropout, by 3 to 7 BLEU. The first two rows hardly show this, because the differences between seeds are larger. The last row has the **paired differences** between two runs with the same seed, which start with the same weights, see the same batches and differ only in their dropout.
 #
-# All five differences have the same sign. Could that be due to chance? If dropout had no effect, each sign would be like a coin toss. With only three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large, and none is near 0.
+# Could it be chance that all five differences have the same sign? If dropout had no effect, each sign would be like a coin toss. With three seeds, all signs would then agree one time in 4; with five seeds, one time in 16. The signs alone therefore prove little, but the differences are also large.
 #
 # Now we train on only 1,500 pairs for the same number of steps, so the models see each pair 53 times.
 
@@ -553,24 +514,20 @@ print(gained)
 reveal("13.dropout", "it helps" if gained.min() > 0 else "the seeds disagree")
 
 # %% [markdown]
-# With 1,500 pairs, dropout helps for every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it they translate new sentences worse.
+# With 1,500 pairs, dropout helps for every seed. The models know these pairs [by heart](../docs/measurements.md#what-each-part-of-the-training-is-worth), with and without dropout, but without it they translate new sentences worse. The same ingredient can thus help or hurt: an ablation only shows what an ingredient is worth in one setting.
 #
-# The same ingredient can thus help or hurt: an ablation only shows what an ingredient is worth in one setting.
-#
-# Which ingredients help the course's translation model, whose loop differs from ours mainly in [its optimizer](../docs/translators.md#optimizers)? We have retrained it with one thing changed at a time, using five seeds for each change. Four changes leave out an ingredient: dropout, the tied readout, label smoothing or the warm-up over the first 5% of the steps. The fifth fills its batches at random instead of with sentences of similar length.
-#
-# If a change costs BLEU, the changed ingredient helps. Guess which ones help.
+# Which ingredients help the course's translation model, whose loop differs from ours mainly in [its optimizer](../docs/translators.md#optimizers)? We have retrained it with five seeds for each of five changes. Four leave out an ingredient: dropout, the tied readout, label smoothing or the warm-up. The fifth fills batches at random instead of with sentences of similar length. Guess which changes cost BLEU.
 
 # %%
 rows = figures.recipe_differences()
 plots.dots(rows, "BLEU minus that of the whole recipe, same seed", xlim=(-4, 1.5))
 
 # %% [markdown]
-# Three of the five help the translation model: dropout, the tied readout and label smoothing. Without any one of them, it loses about one to three BLEU for every seed. Each of these losses is larger than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up. Batching by length does not clearly change its BLEU, but reduces padding.
+# Dropout, the tied readout and label smoothing help the translation model. Without any one of them, it loses about one to three BLEU for every seed, more than any difference in the last two rows, where the seeds disagree. The model does not seem to need its warm-up, and batches of similar length only reduce padding.
 #
 # ## What does the translation model know?
 #
-# To see what the model has learned, we write four sentences that are not among its training captions. Guess which will be translated correctly.
+# We now know how the model was trained, and come back to the word that it lost. What else does it not know? We write four sentences that are not among its training captions. Guess which will be translated correctly.
 
 # %%
 texts = [
@@ -588,9 +545,7 @@ for word in ("elephants", "elephant", "?", "not"):
     print(f"captions with {word!r}: {figures.captions_with(word)}, read as {pieces}")
 
 # %% [markdown]
-# The first two translations are correct. In the first, "trägt" (wears) is at the end of its relative clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces.
-#
-# The last two translations are wrong: the question becomes a statement, *The dog runs*, and "not" is lost. Is this due to chance, or does the model know relative clauses better than "not"? We write 20 sentences with a relative clause and 20 with "not".
+# The first two translations are correct. In the first, "trägt" (wears) is at the end of its relative clause, as German requires. In the second, the model translates "elephants" although only five captions contain this word; but 15 contain "elephant", which begins with the same pieces. The question, however, becomes a statement, *The dog runs*, and "not" is lost again. Is this due to chance, or does the model know relative clauses better than "not"? We write 20 sentences with each.
 
 # %%
 people = ["A dog", "The man", "A woman", "A boy", "The girl"]
@@ -614,7 +569,7 @@ print("negative in German:", len(negative), "of", len(not_german))
 print(translate(translator, subwords, ["The man who plays guitar is sleeping ."]))
 
 # %% [markdown]
-# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* says that the man plays guitar, not that he is asleep. And none of the 20 sentences with "not" becomes negative.
+# In 16 translations, "trägt" is at the end of its clause, as it must be. The other four avoid the clause by writing *mit Brille* (with glasses). With "plays", the model fails: *Der Mann spielt Gitarre* leaves out that the man is asleep. And none of the 20 sentences with "not" becomes negative.
 #
 # Is "not" too rare? It occurs in 29 of the 29,000 captions. Another 17 words, such as "wetsuit" and "evening", also occur in 29 captions, and for each we have written two new sentences. In how many of these 34 does the model translate the word? We look for its German stems.
 
@@ -643,121 +598,36 @@ print(f"captions with 'not', negative by people: {by_people}, by translator: {ou
 #
 # ## How is a Transformer trained, and what has it learned?
 #
-# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights. Which other ingredients help has to be measured. The translation model saw its captions 11 times, with dropout, label smoothing and a tied readout, each worth about one to three BLEU. The seeds disagree on its warm-up, and dropout hurt small models that saw many pairs only four times.
+# A Transformer is trained in a short loop. Each step samples a batch, computes the loss and its gradient, clips the gradient and updates the weights, usually with Adam or a variant of it. Which other ingredients help has to be measured. Dropout, label smoothing and a tied readout are each worth about one to three BLEU to the translation model, but dropout hurt small models that saw many pairs only four times.
 #
-# The model has learned where "trägt" goes in a German relative clause and translates most words that are as rare as "not". But it still fails on another clause and on "not" itself, for which rarity alone is not the reason.
+# In its eight minutes, the translation model has learned where "trägt" goes in a German relative clause, and to translate most words that are as rare as "not". But it still fails on another clause and on "not" itself, for which rarity alone is not the reason.
 #
-# ## The loop on a GPU and in a library
+# <details><summary>In practice: saving, large batches, GPUs and libraries</summary>
 #
-# On a GPU, the same loop often has two additions. `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16. If a batch does not fit into memory, the model reads it in parts: each `backward` adds to the gradient, until `zero_grad` clears it. Each part's loss is a mean over its words. By what must we multiply it so that the parts' gradients add up to the whole batch's gradient?
-
-
-# %%
-batch = [side.to(device) for side in draw_batch(torch.Generator().manual_seed(0))]
-
-
-def gradient_in_parts(parts, count, bfloat16=False):
-    model = new_model(seed=0).to(device)
-    for part in zip(*[side.chunk(parts) for side in batch], strict=True):
-        with torch.autocast(device, torch.bfloat16, enabled=bfloat16):
-            loss = loss_on(model, part)  # the mean over this part's words
-        (count(part) * loss).backward()  # adds to the gradient
-    # in training, clipping and `step` follow here, once for all parts
-    return torch.cat([weight.grad.flatten() for weight in model.parameters()])
-
-
-def share_of_words(part):
-    return (part[2] != PAD).sum() / (batch[2] != PAD).sum()
-
-
-whole = gradient_in_parts(1, share_of_words)
-ways = {
-    "4 parts, a quarter each": gradient_in_parts(4, lambda part: 1 / 4),
-    "4 parts, by their share of the words": gradient_in_parts(4, share_of_words),
-    "the same in bfloat16": gradient_in_parts(4, share_of_words, bfloat16=True),
-}
-rows = {}
-for name, found in ways.items():
-    rows[name] = [((found - whole).norm() / whole.norm()).item()]
-table(rows, ["distance from the whole batch's gradient"], digits=4)
-
-# %% [markdown]
-# We must multiply each part's loss by its share of the batch's words. A quarter each is a few percent off, because the parts differ in their number of words. With bfloat16, the gradient changes by less than 1%.
+# For captions of your own, copy this page's code and, from [lesson 12](12_transformer.ipynb), `Transformer` and its layers. Our class computes the same, with one matrix for keys and values. `torch.save(model.state_dict(), path)` saves the weights, and `model.load_state_dict(torch.load(path, weights_only=True))` loads them into a model of the same size.
 #
-# Many projects leave the loop to a class, such as `Trainer` in Hugging Face's `transformers`. Its model must return the loss, here in a dictionary, and the tensors in its batches must have the names of the arguments of `forward`. We train the same small model for one epoch with `Trainer` and with our loop. How much do their losses differ?
-
-
-# %%
-import transformers
-from transformers import Trainer, TrainingArguments
-
-transformers.logging.set_verbosity_error()
-transformers.logging.disable_progress_bar()
-
-
-class ForTrainer(transformers.PreTrainedModel):
-    _tied_weights_keys = {"model.readout.weight": "model.embedding.words.weight"}
-
-    def __init__(self, model):
-        super().__init__(transformers.PreTrainedConfig())
-        self.model = model
-
-    def forward(self, source, given, labels):
-        return {"loss": loss_on(self.model, (source, given, labels), smoothing=0.1)}
-
-
-def collate_by_name(pairs):
-    source, given, wanted = make_batch(*zip(*pairs, strict=True))
-    return {"source": source, "given": given, "labels": wanted}
-
-
-training_pairs = list(zip(sources, targets, strict=True))
-new_pairs = [(other_sources[i], other_targets[i]) for i in unread[:142]]
-model = ForTrainer(new_model(seed=0))
-
-
-def show_validation(name, trained):
-    trained.cpu().eval()
-    loss = loss_on(trained.model, validation, smoothing=0.1)
-    right = share_right(trained.model, *validation)
-    print(f"{name:8}  validation loss {loss:.2f}, share of words right {right:.2f}")
-
-
-# %%
-with TemporaryDirectory() as folder:
-    arguments = TrainingArguments(
-        folder,  # for the weights
-        num_train_epochs=1,
-        per_device_train_batch_size=64,
-        learning_rate=0.01,
-        warmup_steps=20,
-        lr_scheduler_type="linear",  # or "cosine"
-        weight_decay=0.1,
-        max_grad_norm=1.0,  # clipping
-        eval_strategy="epoch",
-        save_strategy="epoch",
-        load_best_model_at_end=True,  # what `BestWeights` does
-        report_to="none",
-        disable_tqdm=True,
-        dataloader_pin_memory=device == "cuda",
-    )
-    trainer = Trainer(model, arguments, collate_by_name, training_pairs, new_pairs)
-    trainer.remove_callback(transformers.PrinterCallback)  # which prints each loss
-    steps = trainer.train().global_step
-batches = iter(trainer.get_train_dataloader())  # those that `Trainer` has read
-ours = ForTrainer(new_model(seed=0)).to(arguments.device)  # sets another seed
-train_model(ours, lambda draw: ours(**next(batches))["loss"], 0, steps, 0.01, 20, 0.1)
-show_validation("Trainer", trainer.model)
-show_validation("our loop", ours)
-
-# %% [markdown]
-# After the same batches, the two losses are about equal. The class differs mainly in two details: its learning rate begins and ends at 0, and it does not shrink biases and layer norms. Without `_tied_weights_keys`, which says that two names share a matrix, it would refuse to save the model.
+# If a batch does not fit into memory, the model reads it in parts, because each `backward` adds to the gradient. Each part's loss is a mean over its words, so we multiply it by the part's share of the batch's words. On a GPU, `torch.autocast` lets most layers compute with 16-bit numbers, such as bfloat16.
+#
+# ```python
+# for part in zip(*[side.chunk(4) for side in batch], strict=True):
+#     share = (part[2] != PAD).sum() / (batch[2] != PAD).sum()
+#     with torch.autocast(device, torch.bfloat16):
+#         loss = loss_on(model, part)
+#     (share * loss).backward()
+# ```
+#
+# A quarter each instead of these shares would put the gradient off by a few percent, and bfloat16 changes it by less than 1%.
+#
+# Many projects leave the loop to a class, such as `Trainer` in Hugging Face's `transformers`, which [reaches about the same loss](../docs/translators.md#the-loop-in-a-library) with the same batches.
+#
+# </details>
 #
 # ## Where you will meet this
 #
 # | here | in PyTorch | in Hugging Face's `TrainingArguments` |
 # | --- | --- | --- |
 # | `make_schedules` | `LinearLR`; half a cosine: `CosineAnnealingLR` | `warmup_steps`, `lr_scheduler_type` |
+# | `BestWeights` | | `load_best_model_at_end` |
 # | label smoothing | `label_smoothing` | `label_smoothing_factor` |
 # | a batch in parts | `step` after several `backward` | `gradient_accumulation_steps` |
 # | 16-bit numbers | `torch.autocast(device, torch.bfloat16)` | `bf16=True` |
@@ -786,7 +656,7 @@ check("13.q5", ...)
 #
 # - Adam divides each weight's mean gradient by the root mean square of its gradients. The first step therefore moves every weight by the learning rate, unless its gradient is 0.
 # - We measure what an ingredient is worth by the paired differences between runs with the same seed. By chance, five signs agree one time in 16 and three one time in 4.
-# - The translation model translates new captions. In 32 of our 34 sentences, it also translated a word as rare as "not". It put the verb at the end in 16 of our 20 relative clauses and negated none of our 20 sentences with "not".
+# - The translation model translates new captions and, in 32 of our 34 sentences, a word as rare as "not". It put the verb last in 16 of our 20 relative clauses and negated none of our 20 sentences with "not".
 #
 # **More**: [training on GPUs](../docs/translators.md#gpus-and-several-processes) and [what the paper's run took](../docs/measurements.md#what-the-papers-run-took)
 #

@@ -20,6 +20,7 @@ parts.csv                               benchmarks/parts.py           a Transfor
 ablations.csv, recipe.csv               benchmarks/ablations.py       a recipe's ingredients, in the small world and for the translator
 by_heart.csv                            benchmarks/ablations.py       with and without dropout, on sentences seen and on new ones
 own_loop.csv                            benchmarks/ablations.py       captions learned by lesson 13's own loop, by epochs
+optimizers.csv, few_pairs.csv           benchmarks/small_runs.py      lesson 13's small models with four optimizers, and on 300 pairs
 caption_words.csv                       benchmarks/ablations.py       how many training captions have a word or a sentence
 glimpses.csv                            benchmarks/glimpses.py        finding a digit with few glimpses, and without each part
 looks.csv, found.csv                    benchmarks/glimpses.py        where one model looks among clutter, and how often each look finds the digit

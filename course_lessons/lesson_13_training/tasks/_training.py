@@ -132,6 +132,13 @@ def _backwards(weights):
     ]
 
 
+def _rows_backwards(weights):
+    """The rows of each tensor in the opposite order, or the numbers of each row if there is one row in each."""
+    if all(weight.dim() == 0 or weight.shape[0] == 1 for weight in weights):
+        return _backwards(weights)
+    return [weight.flip(0) if weight.dim() else weight for weight in weights]
+
+
 def training_losses(model, weights, batches, held_out, rate, clip):
     """Returns the losses that it trains with."""
     losses = []
@@ -181,6 +188,7 @@ WRONG = {
     _loop(ending=lambda path, losses: ([weight + 0.1 for weight in path[-1]], losses)): "an incorrect one: all its weights are too large by 0.1",
     _loop(ending=lambda path, losses: (_scaled(path[-1], -1), losses)): "an incorrect one: its weights have the opposite sign",
     _loop(ending=lambda path, losses: (_backwards(path[-1]), losses)): "an incorrect one: the numbers of its weights are in the opposite order",
+    _loop(ending=lambda path, losses: (_rows_backwards(path[-1]), losses)): "an incorrect one: the rows of its weights are in the opposite order",
     _loop(ending=_off_at(0, 0.0012)): "an incorrect one: only the very first number of its weights is wrong, too large by 0.0012",
     _loop(ending=_off_at(-1, -0.0012)): "an incorrect one: only the very last number of its weights is wrong, too small by 0.0012",
     _loop(ending=lambda path, losses: (path[-1], [loss + 0.1 for loss in losses])): "an incorrect one: all its losses are too large by 0.1",

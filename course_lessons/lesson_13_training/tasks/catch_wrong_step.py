@@ -140,7 +140,27 @@ _mistaken("no_rounding", compare=partial(_same_weights_and_losses, agree=torch.e
 _mistaken(
     "too_much_room", compare=partial(_same_weights_and_losses, agree=partial(equal_up_to_rounding, tolerance=0.03))
 )
-_mistaken.on_less_than_all(lambda agree: {"compare": partial(_same_weights_and_losses, agree=agree)})
+
+
+def _agree_flat(agree):
+    """Compare with `agree` after all numbers of a tensor are put into one vector."""
+    return lambda right, received: agree(right.flatten(), received.flatten())
+
+
+_mistaken.on_less_than_all(lambda agree: {"compare": partial(_same_weights_and_losses, agree=_agree_flat(agree))})
+
+
+def _agree_on(seen):
+    """Compare only what `seen` makes of the numbers."""
+    return partial(
+        _same_weights_and_losses,
+        agree=lambda right, received: equal_up_to_rounding(seen(right), seen(received)),
+    )
+
+
+_mistaken("rows_sorted", compare=_agree_on(lambda numbers: numbers.sort(-1).values))
+_mistaken("columns_sorted", compare=_agree_on(lambda numbers: numbers.sort(0).values))
+_mistaken("lengths_of_rows", compare=_agree_on(lambda numbers: numbers.norm(dim=-1)))
 _mistaken("runs_at_all", compare=partial(_same_weights_and_losses, agree=lambda a, b: a.shape == b.shape))
 _mistaken(
     "loss_falls", batches=BATCHES * 3, clips=(0.5,), compare=lambda expected, result: result[1][-1] < result[1][0]

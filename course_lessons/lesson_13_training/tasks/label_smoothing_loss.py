@@ -65,6 +65,7 @@ def _(draw):
     target[0, 0] = pad
     yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
     yield Case("no smoothing", _inputs(draw, [2, 3], 4, 5, 1, 0.0), True, edge=True)
+    yield Case("smoothing = 0.98, close to 1", _inputs(draw, [4, 2, 3], 4, 7, 5, 0.98))
     logits, target, *rest = _inputs(draw, [3, 3], 3, 5, 2, 0.25)
     yield Case(
         "a word with a probability of 1e-13", (with_an_improbable_word(logits, target), target, *rest), edge=True
