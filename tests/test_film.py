@@ -13,17 +13,10 @@ from course_lessons.lesson_02_weighted_sums import figures as of_lesson_02
 from course_lessons.lesson_03_queries_keys_values import figures as of_lesson_03
 from course_lessons.lesson_05_seq2seq import figures as of_lesson_05
 from course_lessons.lesson_06_seq2seq_attention import figures as of_lesson_06
-<<<<<<< HEAD
-<<<<<<< HEAD
+from course_lessons.lesson_09_self_attention import figures as of_lesson_09
+from course_utils.data.small_world import small_world, truth
 from course_utils.figures.film import HOLD, ON_BAR, Film, bar, bracketed, number, on_bar, words
 from course_utils.figures.looks import products
-=======
-from course_utils.data.small_world import small_world, truth
-=======
-from course_lessons.lesson_09_self_attention import figures as of_lesson_09
->>>>>>> w09
-from course_utils.figures.film import Film, bracketed, number, words
->>>>>>> w05
 from course_utils.figures.roles import ROLES, outline
 from course_utils.models.seq2seq import Seq2Seq, make_batch
 
@@ -40,7 +33,6 @@ def three_jobs(sentence):
     return of_lesson_03.three_jobs(sentence, features, W_q, W_k, torch.cat([W_v, torch.zeros(4, 2)], 1))
 
 
-<<<<<<< HEAD
 def through_one_vector():
     """An untrained model of lesson 05 at "boy called girls": what the page hands to its film."""
     words_of_both, model = small_world(1, 0).words, Seq2Seq(86)
@@ -56,13 +48,11 @@ GROWING = [
     for n in range(1, 13)
 ]
 SEEN = through_one_vector()
-=======
 X_09, W_Q_09 = torch.tensor([[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[0.0, 7.0], [7.0, 0.0]])
 SCORES_09 = X_09 @ W_Q_09 @ X_09.T / 2**0.5
 A_09, C_09 = SCORES_09.softmax(-1), SCORES_09.softmax(-1) @ X_09
 WORDS_09, MOVED_09 = ["sad", "dog", "ball"], [0, 2, 1]
 
->>>>>>> w09
 FILMS = {
     "two networks": of_lesson_05.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"]),
     "one vector": of_lesson_05.one_vector(*SEEN),

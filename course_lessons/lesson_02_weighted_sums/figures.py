@@ -22,16 +22,10 @@ def one_look(names, x, theta):
 
 
 def shared_weight(names, scores):
-<<<<<<< HEAD
     """Film: the exponentials and weights of all words but the first, then of all words. The scores are at most 2, 1 and 0."""
-    film = Film(f"“{names[0]}” changes no other score, but every other weight", 318, 9)
+    film = Film(f"“{names[0]}” changes no other score, but every other weight", 318, 8, 6.5)
     scale = WHOLE / LARGEST
-    for row, (first, start) in enumerate(((1, 0.0), (0, 3.0))):
-=======
-    """Film: the exponentials and weights of all words but the first, then of all words."""
-    film = Film(f"“{names[0]}” changes no other score, but every other weight", 314, 8, 6.5)
     for row, (first, start) in enumerate(((1, 0.0), (0, 3.5))):
->>>>>>> d97
         shown, exponentials, top = names[first:], scores[first:].exp(), 20 + 156 * row
         total = float(exponentials.sum())
         film.add(words(16, top + 24, " ".join(shown), 15, bold=True, anchor="start"), start)
@@ -41,15 +35,10 @@ def shared_weight(names, scores):
         for name, exponential in zip(shown, exponentials.tolist(), strict=True):
             wide, share = scale * exponential, exponential / total
             film.add(_bar(x, top + 8, wide, "word", name, number(exponential, 3)), start)
-<<<<<<< HEAD
+            film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
             film.add(_bar(place, top + 68, WHOLE * share, "weight", name, number(share, 3)), start + 1)
             x, place = x + wide, place + WHOLE * share
-=======
-            film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
-            film.add(_bar(place, top + 68, whole * share, "weight", name, number(share, 3)), start + 1)
-            x, place = x + wide, place + whole * share
         film.add(_stretch(x, place, top + 8 + TALL, top + 68), start + 1)
->>>>>>> d97
     film.description = " ".join(
         f"“{' '.join(names[first:])}”: "
         + ", ".join(

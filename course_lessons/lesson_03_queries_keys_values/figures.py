@@ -46,7 +46,9 @@ def three_jobs(sentence, features, W_q, W_k, W_v):
         for j, weight in enumerate(row):
             if weight >= SHOWN:
                 brings = contexts[i].abs().max() > SHOWN
-                film.add(_look(300, TOP + APART * i, 440, TOP + APART * j, weight, 0.85 if brings else 0.3), 2.6 + 0.4 * i)
+                film.add(
+                    _look(300, TOP + APART * i, 440, TOP + APART * j, weight, 0.85 if brings else 0.3), 2.6 + 0.4 * i
+                )
     for i, (value, context) in enumerate(zip(values[:, 0].tolist(), contexts[:, 0].tolist(), strict=True)):
         y = TOP + APART * i - 17
         film.add(vector(658, y, [value], "value", 48, 34, False, 0, 15), 5.2)
@@ -84,14 +86,9 @@ def _look(x, y, to_x, to_y, weight, opacity):
     bend = (to_x - x) / 2
     path = f"M{x} {y}C{x + bend:g} {y} {to_x - bend:g} {to_y} {to_x} {to_y}"
     colour = ROLES["weight"].colour
-<<<<<<< HEAD
-    opacity = 0.85 if weight > 0.5 else 0.35  # the looks that the text follows
     return (
         f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{9 * weight:.1f}" stroke-opacity="{opacity}"/>'
     )
-=======
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{9 * weight:.1f}" stroke-opacity="{opacity}"/>'
->>>>>>> d97
 
 
 def _named(names, row):

@@ -61,7 +61,10 @@ def one_look(title, names, query, keys, values, weights, scores, comparisons, no
         film.add(bar(x, 286, weights[i], 84, 56), WEIGHED, None, "grow")
         film.add(on_bar(x, 286, weights[i], 84, EXACT, 16), WEIGHED + 0.4)
         product = f"[weight:{number(weights[i], EXACT)}] × {_tuple(values[i], WHOLE)}"
-        film.add(chip(x - wide / 2 + 4, 332, "", value, wide - 8, 36, opacity=weights[i]) + words(x, 355, product, 14), MULTIPLIED)
+        film.add(
+            chip(x - wide / 2 + 4, 332, "", value, wide - 8, 36, opacity=weights[i]) + words(x, 355, product, 14),
+            MULTIPLIED,
+        )
         part = [weights[i] * entry for entry in values[i]]
         film.add(words(x, 432, _tuple(part, EXACT), 14, bold=True), ADDED)
     for x in centres[:-1]:

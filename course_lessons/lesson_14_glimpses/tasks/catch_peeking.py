@@ -14,12 +14,7 @@ LARGEST = 1000  # magnitude of a pixel
 
 
 def _numbers(tensor):
-    return (
-        isinstance(tensor, torch.Tensor)
-        and tensor.dtype == torch.float32
-        and tensor.dim() == 2
-        and tensor.numel()
-    )
+    return isinstance(tensor, torch.Tensor) and tensor.dtype == torch.float32 and tensor.dim() == 2 and tensor.numel()
 
 
 def _problem(image, locations, size, scales):
