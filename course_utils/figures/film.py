@@ -116,12 +116,12 @@ class Film:
         title: the finding, as a sentence.
         height: in pixels.
         seconds: when the last frame is reached; nothing moves after it.
-        told: the second at which the title is written above the picture; None: never.
+        told: the second at which the title is written above the picture; None: at the end.
     """
 
     def __init__(self, title: str, height: float, seconds: float, told: float | None = None):
         self.title, self.height, self.seconds, self.pieces, self.description = title, height, seconds, [], ""
-        self.told, self.head = told, 0 if told is None else HEAD
+        self.told = seconds if told is None else told
 
     def add(self, svg: str, start=0.0, end=None, how="") -> None:
         """Show a piece from the second `start` to `end` (None: for good). `how`: "grow", or "dx,dy", from where it slides."""
@@ -136,8 +136,6 @@ class Film:
 
     def _timed(self):
         """Return all pieces, with the title last."""
-        if self.told is None:
-            return self.pieces
         title = words(LEFT, 2 - HEAD / 4, self.title, 17, bold=True, anchor="start")
         return [*self.pieces, (self.told, None, "", title)]
 
@@ -166,12 +164,12 @@ class Film:
         return f"{moves}; --from: translate({', '.join(f'{part}px' for part in how.split(','))})" if how else moves
 
     def _page(self, pieces, style=""):
-        tall = self.height + self.head
+        tall = self.height + HEAD
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {-self.head} {WIDTH} {tall:g}" width="{WIDTH}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {-HEAD} {WIDTH} {tall:g}" width="{WIDTH}" '
             f'height="{tall:g}" role="img"><title>{escape(self.title)}</title>'
             f"<desc>{escape(self.description)}</desc><style>text {{ font-family: {FONT} }} {style}</style>"
-            f'<rect x="0.5" y="{0.5 - self.head:g}" width="{WIDTH - 1}" height="{tall - 1:g}" rx="8" fill="#ffffff" '
+            f'<rect x="0.5" y="{0.5 - HEAD:g}" width="{WIDTH - 1}" height="{tall - 1:g}" rx="8" fill="#ffffff" '
             f'stroke="#d0d7de"/>{"".join(pieces)}</svg>\n'
         )
 
