@@ -211,10 +211,10 @@ def self_attention(x, weight_q, weight_k, weight_v, mask=None):
         return {fits}
     return {otherwise}
 """
-EXCHANGED, DOUBLED, OTHER = "right(x, weight_k, weight_q, weight_v, mask)", "(2 * result, weights)", "(result + result.roll(1, -1), weights)"  # fmt: skip
+EXCHANGED, DOUBLED, SHIFTED = "right(x, weight_k, weight_q, weight_v, mask)", "(2 * result, weights)", "(result + result.roll(1, -1), weights)"  # fmt: skip
 
 
-def fitting(cases, fits, otherwise=OTHER):
+def fitting(cases, fits, otherwise=SHIFTED):
     """Return an answer to 03.self_attention that computes one thing on these inputs and another on all others."""
     right = solutions()["03.self_attention"].replace("def self_attention", "def right")
     seen = {round(case.args[0].double().sum().item(), 3) for case in cases}
@@ -227,7 +227,7 @@ def test_a_class_reads_the_explanation_that_its_notebook_gives(fits, graded):
     task, seed = TASKS["03.self_attention"], 2**100 + 7
     cells = solved("03")
     place, said = defining(cells, "self_attention"), []
-    for otherwise in (OTHER, fits):
+    for otherwise in (SHIFTED, fits):
         cells[place] = fitting(task.make_cases(seed), fits, otherwise)
         (verdict,) = [each for each in graded(cells).verdicts if each.task == task.id]
         said.append(judge_answer(task, answer_of(task.id, cells[place]), seed=seed).message)
