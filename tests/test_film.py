@@ -19,7 +19,7 @@ S, H = torch.tensor([-1.0, 1.0]), torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.
 Z = torch.tanh(S + H).sum(1)
 WORDS, X = ["not", "really", "great"], torch.tensor([[0.0, 2.0], [1.0, 1.0], [3.0, 0.0]])
 FEATURES = {"great": [3.0, 1, 0, 0], "awful": [-3.0, 1, 0, 0], "not": [0.0, 0, 1, 0], "neutral": [0.0, 0, 0, 1]}
-MATRICES = ([[0.0, 0], [10, 0], [10, 0], [0, 10]], [[0.0, 0], [1, 0], [0, 0], [0, 1]], [[-2 / 3, 0]] + [[0.0, 0]] * 3)
+MATRICES = ([[0.0, 0], [0, 10], [10, 0], [0, 10]], [[0.0, 0], [1, 0], [0, 1], [0, 1]], [[-2.0, 0]] + [[0.0, 0]] * 3)
 BY_HAND = ({word: torch.tensor(row) for word, row in FEATURES.items()}, *(torch.tensor(rows) for rows in MATRICES))
 
 
@@ -109,8 +109,8 @@ def test_a_look_shows_the_numbers_that_the_lesson_prints():
 
 @pytest.mark.parametrize(
     ("sentence", "finding", "total"),
-    [("the film was not awful", "“awful” is found twice: by “not” and by “awful”", "= +1: a good review"),
-     ("the film was awful", "“awful” is found once: by “awful”", "= −1: a bad review")],
+    [("the film was not awful", "“not” finds “awful”", "= +3: a good review"),
+     ("the film was awful", "No word asks for “awful”", "= −3: a bad review")],
 )  # fmt: skip
 def test_a_film_of_jobs_says_who_finds_the_opinion(sentence, finding, total):
     film = three_jobs(sentence)

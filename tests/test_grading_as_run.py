@@ -11,6 +11,7 @@ import pytest
 import sampling
 import torch
 from submissions import needs_sandbox, notebook
+from tasks import TASKS, answer_of, judge_answer, solutions
 
 from course_utils import check
 from course_utils.checks import catalogue
@@ -197,6 +198,41 @@ def test_a_student_reads_of_both_mistakes(graded):
     )
     (verdict,) = [each for each in graded(cells).verdicts if each.task == "03.attention"]
     assert "You divide the scores by √D" in verdict.message and "runs over the queries" in verdict.message
+
+
+FITS_ONCE = """
+SEEN = {seen}
+
+{right}
+
+def self_attention(x, weight_q, weight_k, weight_v, mask=None):
+    result, weights = right(x, weight_q, weight_k, weight_v, mask)
+    if round(x.double().sum().item(), 3) in SEEN:
+        return {fits}
+    return {otherwise}
+"""
+EXCHANGED, DOUBLED, OTHER = "right(x, weight_k, weight_q, weight_v, mask)", "(2 * result, weights)", "(result + result.roll(1, -1), weights)"  # fmt: skip
+
+
+def fitting(cases, fits, otherwise=OTHER):
+    """Return an answer to 03.self_attention that computes one thing on these inputs and another on all others."""
+    right = solutions()["03.self_attention"].replace("def self_attention", "def right")
+    seen = {round(case.args[0].double().sum().item(), 3) for case in cases}
+    seen = {number for number in seen if number == number}  # not NaN
+    return FITS_ONCE.format(seen=seen, right=right, fits=fits, otherwise=otherwise)
+
+
+@pytest.mark.parametrize("fits", [EXCHANGED, DOUBLED])
+def test_a_class_reads_the_explanation_that_its_notebook_gives(fits, graded):
+    task, seed = TASKS["03.self_attention"], 2**100 + 7
+    cells = solved("03")
+    place, said = defining(cells, "self_attention"), []
+    for otherwise in (OTHER, fits):
+        cells[place] = fitting(task.make_cases(seed), fits, otherwise)
+        (verdict,) = [each for each in graded(cells).verdicts if each.task == task.id]
+        said.append(judge_answer(task, answer_of(task.id, cells[place]), seed=seed).message)
+        assert (verdict.state, verdict.message) == ("failed", said[-1])
+    assert said[0] != said[1]  # the same values on the first draw, but only the second explanation holds on both
 
 
 def test_a_student_reads_that_an_answer_is_in_a_text_cell(graded):

@@ -46,20 +46,20 @@ def test_a_process_is_charged_at_least_what_it_has_computed(clock, spend):
     assert time.left == 39
     time.settle(used_before=0, computed=6)
     assert time.left == 34
-    with time.free():
+    with time.free("candidates"):
         time.settle(used_before=time.used, computed=3)
     assert time.left == 34 and time.used == 9
 
 
 def test_free_seconds_end_with_those_of_an_answer(spend):
     time = TimeBudget(Limits(seconds=10, whole=40))
-    with time.free():
+    with time.free("candidates"):
         spend(time, 6)
         assert time.left == 40
         spend(time, 6)
     assert time.left == 38
     spend(time, 1)
-    with time.free():
+    with time.free("candidates"):
         spend(time, 1)
     assert time.left == 36
 

@@ -903,6 +903,23 @@ def test_a_pipe_in_place_of_the_journal_is_refused(tmp_path):
         pass
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+@pytest.mark.parametrize("name", ["journal.jsonl", "journal.lock"])
+@pytest.mark.parametrize("target", ["nowhere", "a_file", "another_journal"])
+def test_a_link_in_place_of_the_journal_is_refused(tmp_path, name, target):
+    out, elsewhere = tmp_path / "out", tmp_path / target
+    with Journal(out) as journal:
+        journal.begin(SEED, "")
+    if target != "nowhere":
+        elsewhere.write_bytes((out / "journal.jsonl").read_bytes() if target == "another_journal" else b"")
+    before = elsewhere.read_bytes() if elsewhere.exists() else None
+    (out / name).unlink(missing_ok=True)
+    (out / name).symlink_to(elsewhere)
+    with pytest.raises(JournalError, match=f"{name} is a link, which is not written through"), Journal(out) as journal:
+        journal.begin(SEED + 1, "")
+    assert (elsewhere.read_bytes() if elsewhere.exists() else None) == before
+
+
 def test_folders_left_by_killed_processes_go_at_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(files, "SECONDS_TO_LOCK", -1)

@@ -30,7 +30,7 @@ from wheels import build_wheel
 
 from course_utils import commands
 from course_utils.authoring.notebook_builder import is_placeholder
-from course_utils.base import trees
+from course_utils.base import paths, trees
 from course_utils.base.environment import tomllib
 from course_utils.base.errors import CourseError
 from course_utils.base.paths import file_of, names_in
@@ -151,6 +151,7 @@ def test_a_lesson_that_is_not_there_is_refused_in_one_sentence(name, tmp_path, i
 
 def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, monkeypatch):
     monkeypatch.chdir(copy_of_the_course)
+    monkeypatch.setattr(paths, "CODE", copy_of_the_course)
     for folder, name, arguments in (
         ("exercises", "00_start_here", ("release", "00")),
         ("solutions", "00_start_here", ("export", "nbgrader", "there", "00")),
@@ -169,6 +170,17 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
         command(*arguments)
 
 
+@pytest.mark.parametrize("arguments", [("release", "00"), ("export", "nbgrader", "there", "00"), ("export", "gradescope", "there", "00")])  # fmt: skip
+def test_nothing_is_handed_out_from_anybodys_folder(arguments, copy_of_the_course, monkeypatch):
+    project = copy_of_the_course / "pyproject.toml"
+    project.write_text(project.read_text(encoding="utf-8").replace("setuptools", "a_trap"), encoding="utf-8")
+    for here in (copy_of_the_course, copy_of_the_course / "exercises"):
+        monkeypatch.chdir(here)
+        with pytest.raises(CourseError, match=f"{copy_of_the_course.name} looks like a clone .* belongs to {ROOT}"):
+            command(*arguments)
+    assert not [*copy_of_the_course.rglob("there")] and not [*copy_of_the_course.rglob("released")]
+
+
 def test_release_and_export_say_so_outside_the_course(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
@@ -184,6 +196,7 @@ def test_release_and_export_say_so_outside_the_course(tmp_path, monkeypatch):
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for folder in ("notebooks", "exercises", "solutions"):
         (tmp_path / folder).mkdir()
+    monkeypatch.setattr(paths, "CODE", tmp_path)
     with pytest.raises(CourseError, match="holds no notebooks: run `course build`"):
         command("release", "03")
 
@@ -561,7 +574,7 @@ def test_a_class_goes_from_handing_out_to_feedback(copy_of_the_course, monkeypat
     ((_, _, shortest),) = blocks("A first class")
     _, release_all, grade_all = shortest.replace(".venv/bin/", "").splitlines()
     assert release_all.startswith(hand_out.strip())
-    shell(folder, release_all, PYTHONPATH=str(ROOT))
+    shell(ROOT, release_all.replace("handed-out", f"{folder}/handed-out"), PYTHONPATH=str(ROOT))
     class_folder(folder, folder / "handed-out" / QUERIES / f"{QUERIES}.ipynb")
     shell(folder, grade_all.replace("  #", " --workers 1  #"), PYTHONPATH=str(ROOT))
     assert (folder / "results" / "class.html").is_file() and any((folder / "results" / "feedback").iterdir())
@@ -747,7 +760,7 @@ def test_nbgrader_makes_grades_and_explains_what_is_exported(copy_of_the_course,
     folder = copy_of_the_course
     (_, _, prepare), (_, _, grade) = blocks("With nbgrader")
     alone = benchmark.settings(folder)
-    shell(folder, prepare, [nbgrader], **alone)
+    shell(ROOT, prepare.replace("nbgrader-course", f"{folder}/nbgrader-course"), [nbgrader], **alone)
     course = folder / "nbgrader-course"
     blank = course / "release" / "03" / f"{QUERIES}.ipynb"
     assert "BEGIN SOLUTION" not in blank.read_text(encoding="utf-8")

@@ -18,6 +18,8 @@ import torch
 
 from course_utils.base.paths import name_of
 from course_utils.figures import alt_text, pictures, plots
+from course_utils.figures.drawing import address_of
+from course_utils.figures.film import Film, words
 from course_utils.figures.widgets import explore
 from course_utils.site import pages
 
@@ -127,10 +129,10 @@ def test_an_explorer_draws_again_when_a_control_moves():
         return f"The bar has height {height:.0f}."
 
     box = explore(draw, height=ipywidgets.FloatSlider(value=3, min=0, max=10))
-    before = box.png
-    assert box.words == "The bar has height 3." and before.startswith(b"\x89PNG")
+    before = box.shown["image/png"]
+    assert box.words == "The bar has height 3." and base64.b64decode(before).startswith(b"\x89PNG")
     box.controls["height"].value = 7
-    assert box.words == "The bar has height 7." and box.png != before
+    assert box.words == "The bar has height 7." and box.shown["image/png"] != before
     assert 'alt="The bar has height 7."' in box.picture.value, "who cannot see the picture is told what it shows now"
     assert box.sentence.value == '<div role="status">The bar has height 7.</div>', "a change is announced"
     assert not plt.get_fignums(), "no figure is left for the notebook to show twice"
@@ -140,12 +142,27 @@ def test_an_explorer_without_a_kernel_has_a_picture_and_words():
     box = explore(lambda x: (plt.figure(), f"x is {x}.")[1], x=ipywidgets.IntSlider(value=2))
     bundle, metadata = box._repr_mimebundle_()
     assert metadata == {}
-    assert base64.b64decode(bundle["image/png"]) == box.png
-    assert bundle["text/plain"] == "x is 2."
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG") and bundle["text/plain"] == "x is 2."
     assert "application/vnd.jupyter.widget-view+json" in bundle
     box = explore(lambda x: (plots.colours(COLOURED, ["red", "green"]), "Two.")[1], x=ipywidgets.IntSlider(value=2))
     assert 'class="jp-needs-light-background"' in box.picture.value  # colours are kept in dark mode
     assert box._repr_mimebundle_()[1] == LIGHT
+
+
+def test_an_explorer_of_a_film_shows_its_last_frame():
+    def draw(x):
+        film = Film(f"x is {x}", 40, 6)
+        film.add(words(20, 20, str(x)), 1.0, 2.0)
+        film.add(words(20, 20, str(2 * x)), 2.0)
+        film.description = f"Twice x is {2 * x}."
+        return film
+
+    box = explore(draw, x=ipywidgets.Dropdown(options=[1, 4]))
+    assert address_of(draw(1).frame()) in box.picture.value and ">2</text>" in draw(1).frame()
+    box.controls["x"].value = 4
+    bundle, metadata = box._repr_mimebundle_()
+    assert address_of(draw(4).frame()) in bundle["text/html"] and metadata == {}
+    assert bundle["text/plain"] == box.words == "x is 4. Twice x is 8." and "image/png" not in bundle
 
 
 def explorers(path):
@@ -195,11 +212,11 @@ def test_every_widget_of_a_lesson_answers_to_every_control(path, monkeypatch):
 
 
 def shown(box):
-    return box.png, box.words
+    return box.picture.value, box.words
 
 
 def ends(control):
-    if isinstance(control, ipywidgets.Dropdown):
+    if hasattr(control, "options"):
         return [option[1] if isinstance(option, tuple) else option for option in control.options]
     if isinstance(control, ipywidgets.Text):
         return ["", "dogs"]

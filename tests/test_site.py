@@ -11,6 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from itertools import product
+from pathlib import Path
 
 import ipywidgets
 import nbformat
@@ -28,6 +29,9 @@ from course_utils.checks import catalogue
 from course_utils.checks.report import with_code
 from course_utils.data.multi30k import load_multi30k
 from course_utils.data.subwords import EOS
+from course_utils.figures.drawing import address_of
+from course_utils.figures.film import Film
+from course_utils.figures.widgets import explore
 from course_utils.models.head_ablation import weights_of_heads
 from course_utils.models.serialization import load_pretrained
 from course_utils.translation.out_of_vocabulary import MANY, in_small_letters, small_start, straight, warnings_of
@@ -293,6 +297,37 @@ def test_a_slider_moves_by_the_keyboard(open_page):
     assert picture.get_attribute("alt") == said.inner_text()
     shows(slider).to_have_attribute("aria-valuetext", "0.75")
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+
+
+def test_a_choice_beside_a_slider_shows_the_film_of_both(tab, tmp_path):
+    """In a page of its own, as no lesson has both."""
+
+    def draw(word, score):
+        film = Film(f"“{word}” scores {score}", 40, 6)
+        film.description = f"It is “{word}”."
+        return film
+
+    word, score = ipywidgets.ToggleButtons(options=["not", "great"]), ipywidgets.IntSlider(1, min=0, max=2)
+    word.description = "word"
+    box = explore(draw, word=word, score=score)
+    slider_frames.record(box, str(tmp_path / "moves.json"))
+    moves = json.loads((tmp_path / "moves.json").read_text(encoding="utf-8"))
+    data = {kind: shown for kind, shown in box._repr_mimebundle_()[0].items() if "widget" not in kind}
+    output = pages._explorer_output("cell", moves, {"data": data, "metadata": {}})["data"]["text/html"]
+    script = (Path(build.__file__).parent / "page/moving.js").read_text(encoding="utf-8")
+    frames = f"window.COURSE_MOVING['cell'] = {json.dumps(moves['frames'])};"
+    (tmp_path / "frames.js").write_text(frames, encoding="utf-8")
+    whole = f"<!doctype html><meta charset=utf-8>{output}<script>{script}</script>"
+    (tmp_path / "page.html").write_text(whole.replace("../_static/moving/cell.js", "frames.js"), encoding="utf-8")
+    page, wrong = tab
+    wrong.clear()
+    page.goto((tmp_path / "page.html").as_uri())
+    said, picture = page.get_by_role("status"), page.locator("img")
+    shows(said).to_have_text("“not” scores 1. It is “not”.")
+    page.get_by_role("radio", name="great").check()
+    page.get_by_role("slider").press("ArrowRight")
+    shows(said).to_have_text("“great” scores 2. It is “great”.")
+    assert picture.get_attribute("src") == address_of(draw("great", 2).frame()) and not wrong
 
 
 def test_a_printed_question_has_its_options_and_no_buttons(open_page):
@@ -911,6 +946,7 @@ def test_a_slider_stops_where_it_begins_and_at_both_ends():
     log = ipywidgets.FloatLogSlider(value=1.0, base=10, min=-1, max=1, step=0.5)
     assert slider_frames.positions(log) == pytest.approx([0.1, 10**-0.5, 1, 10**0.5, 10])
     assert slider_frames.positions(ipywidgets.Text(value="a")) == []
+    assert slider_frames.positions(ipywidgets.ToggleButtons(options=["a", "b"])) == ["a", "b"]
 
 
 @pytest.mark.parametrize("sizes", [(400,), (41, 41), (11, 40, 19, 19), (5, 4)])

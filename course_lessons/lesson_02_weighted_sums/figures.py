@@ -4,7 +4,13 @@ from course_utils.figures import looks, plots
 from course_utils.figures.film import Film, number, words
 from course_utils.figures.roles import GREY, ROLES
 
-SCALE, LEFT, TALL = 50, 178, 38  # pixels: of an exponential of 1, of the left edge, of a bar
+LEFT, WHOLE, TALL, NARROW = (
+    178,
+    556,
+    38,
+    44,
+)  # pixels: of the left edge, of a row, of a bar, of one too narrow for words
+LARGEST = 11.11  # what the exponentials of a whole row add up to, at most: 1 for "great", e for "really", e² for "not"
 
 
 def one_look(names, x, theta):
@@ -16,22 +22,21 @@ def one_look(names, x, theta):
 
 
 def shared_weight(names, scores):
-    """Film: the exponentials and weights of all words but the first, then of all words."""
-    film = Film(f"“{names[0]}” changes no other score, but every other weight", 314, 9)
+    """Film: the exponentials and weights of all words but the first, then of all words. The scores are at most 2, 1 and 0."""
+    film = Film(f"“{names[0]}” changes no other score, but every other weight", 318, 9)
+    scale = WHOLE / LARGEST
     for row, (first, start) in enumerate(((1, 0.0), (0, 3.0))):
         shown, exponentials, top = names[first:], scores[first:].exp(), 20 + 156 * row
+        total = float(exponentials.sum())
         film.add(words(16, top + 24, " ".join(shown), 15, bold=True, anchor="start"), start)
         film.add(words(16, top + 92, "weights, total 1", 13, "weight", anchor="start"), start + 1)
-        film.add(
-            words(16, top + 43, f"eᶻ, total {number(exponentials.sum(), 3)}", 13, anchor="start", fill=GREY), start
-        )
-        whole, total = SCALE * float(scores.exp().sum()), float(exponentials.sum())
-        x, place = LEFT + whole - SCALE * total, float(LEFT)
+        film.add(words(16, top + 43, f"eᶻ, total {number(total, 3)}", 13, anchor="start", fill=GREY), start)
+        x, place = LEFT + WHOLE - scale * total, float(LEFT)
         for name, exponential in zip(shown, exponentials.tolist(), strict=True):
-            wide, share = SCALE * exponential, exponential / total
+            wide, share = scale * exponential, exponential / total
             film.add(_bar(x, top + 8, wide, "word", name, number(exponential, 3)), start)
-            film.add(_bar(place, top + 68, whole * share, "weight", name, number(share, 3)), start + 1)
-            x, place = x + wide, place + whole * share
+            film.add(_bar(place, top + 68, WHOLE * share, "weight", name, number(share, 3)), start + 1)
+            x, place = x + wide, place + WHOLE * share
     film.description = " ".join(
         f"“{' '.join(names[first:])}”: "
         + ", ".join(
@@ -45,9 +50,16 @@ def shared_weight(names, scores):
 
 
 def _bar(x, y, wide, role, name, text):
+    """A bar with its name and number in it; to the left of a narrow bar of a word, below a narrow weight."""
     look = ROLES[role]
     shape = f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{TALL}" fill="{look.fill}" stroke="{look.colour}" stroke-width="1.5"/>'
-    return shape + words(x + wide / 2, y + 16, name, 13, bold=True) + words(x + wide / 2, y + 32, text, 13)
+    if wide >= NARROW:
+        return shape + words(x + wide / 2, y + 16, name, 13, bold=True) + words(x + wide / 2, y + 32, text, 13)
+    if role == "weight":
+        return shape + words(x + wide / 2, y + TALL + 16, f"{name} {text}", 13)
+    return (
+        shape + words(x - 6, y + 16, name, 13, bold=True, anchor="end") + words(x - 6, y + 32, text, 13, anchor="end")
+    )
 
 
 def temperatures(names, weights_at):

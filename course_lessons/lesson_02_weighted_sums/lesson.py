@@ -10,6 +10,7 @@
 # %%
 import random
 
+import ipywidgets
 import torch
 from torch import nn
 
@@ -27,6 +28,7 @@ from course_utils.data.generated_reviews import (
     generate_reviews,
 )
 from course_utils.figures import plots
+from course_utils.figures.widgets import explore
 from course_utils.models.sentiment import (
     SumOfWords,
     build_vocabulary,
@@ -182,8 +184,19 @@ figures.shared_weight(words, three_words @ theta_1)
 #
 # The dependence is weak, though, because "not" divides the weights of *all* other words by the same number, here 2.987: the weight of "really" falls as well, from 0.731 to 0.245. Therefore "not" cannot shift weight from one of these words to the other.
 #
-# **Your turn**: in the cells for "really great" and "not really great", replace `theta_1` with a different vector, such as `-theta_1`. Can you find a vector with which "not" *raises* the weight of "great"?
-#
+# **Your turn**: suppose that "not" had some other score. Can you find one with which it *raises* the weight of "great" above 0.269?
+
+
+# %%
+def with_score_of_not(score):
+    return figures.shared_weight(words, torch.tensor([score, 1.0, 0.0]))
+
+
+score_slider = ipywidgets.FloatSlider(0, min=-4, max=2, step=0.5, description="score of “not”")
+weight_explorer = explore(with_score_of_not, score=score_slider)
+weight_explorer
+
+# %% [markdown]
 # <details><summary>Answer</summary>
 #
 # No, because the $e^{z}$ of "great" stays the same and every extra word makes the total larger, so the weight of "great" can only fall.
@@ -409,10 +422,10 @@ plots.side_by_side(plots.weights, pictures, width=3.2, height=2.0, **labels)
 pictures = {}
 names = [f"{seed}, {number}" for seed in range(5) for number in (1, 2)]
 for row in (2, 3):
-    words = test.sentences[row]
-    ids, mask = encode([words], vocabulary)  # 1 S
+    review = test.sentences[row]
+    ids, mask = encode([review], vocabulary)  # 1 S
     weights = torch.cat([model.weights(ids, mask)[0] for model in models[2]])
-    pictures[" ".join(words[-4:])] = weights, words, names  # 5·N S
+    pictures[" ".join(review[-4:])] = weights, review, names  # 5·N S
 labels = {"xlabel": "word", "ylabel": "seed, θ"}
 plots.side_by_side(plots.weights, pictures, width=5.2, height=4.2, **labels)
 

@@ -51,7 +51,9 @@ def three_jobs(sentence, features, W_q, W_k, W_v):
         film.add(vector(658, y, [value], "value", 48, 34, False, 0, 15), 4.2)
         film.add(vector(21, y, [context], "context", 48, 34, False, 0, 15), 5.2)
     parts = [(float(own), f"“{name}” itself") for name, own in zip(names, x[:, 0], strict=True) if own]
-    parts += [(float(c), f"brought to “{name}”") for name, c in zip(names, contexts[:, 0], strict=True) if abs(c) > 0.5]
+    parts += [
+        (float(c), f"brought back by “{name}”") for name, c in zip(names, contexts[:, 0], strict=True) if abs(c) > 0.5
+    ]
     bottom = TOP + APART * len(names) + 14
     film.add(words(20, bottom + 6, "the sum", 15, bold=True, anchor="start"), 6.4)
     for i, (part, of) in enumerate(parts):
@@ -73,7 +75,7 @@ def three_jobs(sentence, features, W_q, W_k, W_v):
 def _finding(names, weights):
     opinion = names[-1]
     askers = [name for name, row in zip(names, weights, strict=True) if row[-1] > 0.5]
-    return f"“{opinion}” is found {('once', 'twice')[len(askers) - 1]}: by {' and by '.join(f'“{name}”' for name in askers)}"
+    return f"“{askers[0]}” finds “{opinion}”" if askers else f"No word asks for “{opinion}”"
 
 
 def _look(x, y, to_x, to_y, weight):
@@ -81,7 +83,10 @@ def _look(x, y, to_x, to_y, weight):
     bend = (to_x - x) / 2
     path = f"M{x} {y}C{x + bend:g} {y} {to_x - bend:g} {to_y} {to_x} {to_y}"
     colour = ROLES["weight"].colour
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{9 * weight:.1f}" stroke-opacity="0.85"/>'
+    opacity = 0.85 if weight > 0.5 else 0.35  # the looks that the text follows
+    return (
+        f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{9 * weight:.1f}" stroke-opacity="{opacity}"/>'
+    )
 
 
 def _named(names, row):

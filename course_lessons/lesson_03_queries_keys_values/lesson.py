@@ -6,6 +6,7 @@
 # Now the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
 
 # %%
+import ipywidgets
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -14,6 +15,7 @@ from course_lessons.lesson_03_queries_keys_values import figures
 from course_utils import check, predict, reveal
 from course_utils.data.generated_reviews import four_cases, generate_reviews
 from course_utils.figures import diagrams, plots
+from course_utils.figures.widgets import explore
 from course_utils.models.sentiment import build_vocabulary, correct, encode, train
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -57,7 +59,7 @@ print("context", context)
 figures.one_query(words, q, K, V)
 
 # %% [markdown]
-# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. In our pictures, a query has a point, and a key has a notch that the point fits into. The context has the rounded shape of the values that it is made of.
+# The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. In our pictures, a query has a point that fits into a key's notch, and the context has the rounded shape of its values.
 #
 # With several queries, each gets its own scores, weights and context. If T queries are the rows of a matrix $Q$, the three steps are a matrix product, a softmax along each row and a second product. They form one function, which we call with θ₁ and θ₂:
 #
@@ -127,7 +129,7 @@ plots.side_by_side(plots.weights, asked)
 # %% [markdown]
 # In self-attention, "the" and "was" look at themselves and at each other, because they have the same vector. Every other word **finds** itself, which means that it gives itself nearly all its weight. That is disappointing: "not" may ask, but it does not find "great". In fixed attention, θ₁ finds "not", while θ₂ asks for two features and splits its weight between "film" and "great".
 #
-# Couldn't we choose better vectors? Only up to a point. A word's score with itself is $x \cdot x$, and its score with a different word, $x \cdot y$, can be larger only if $y$ is longer than $x$. A word can therefore look most only at itself, at words with the same vector, or at words with longer vectors. If "not" finds "great", then "great" cannot find "not". A single vector has three jobs: it asks, it is found and it is handed over.
+# Couldn't we choose better vectors? Not freely, because a single vector has three jobs: it asks, it is found and it is handed over. A word's score with itself is $x \cdot x$. A different word's vector $y$ can have a higher score, $x \cdot y$, only if $y$ is longer than $x$. If we make "great" so long that "not" finds it, then "great" finds itself more strongly than ever.
 #
 # ## Three vectors for each word
 #
@@ -143,11 +145,11 @@ plots.side_by_side(plots.weights, asked)
 #
 # | word | looks for | is found as | hands over |
 # | --- | --- | --- | --- |
-# | "great", "awful" | opinions | an opinion | -2, 2 |
-# | "not" | opinions | nothing | 0 |
+# | "not" | opinions | a neutral word | 0 |
+# | "great", "awful" | neutral words | an opinion | -6, 6 |
 # | any other | neutral words | a neutral word | 0 |
 #
-# The opinion of a review is therefore found once, by itself, without "not" and twice with one "not".
+# Only "not" looks for opinions, and an opinion hands over minus twice its polarity. The 10 in $W_q$ makes the scores so large that a word gives nearly all its weight to what it looks for.
 
 # %%
 features = {
@@ -159,7 +161,7 @@ features = {
 # D 2: the first column looks for opinions, the second for neutral words
 W_q = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
-    [10.0, 0.0],  # an opinion looks for opinions
+    [0.0, 10.0],  # an opinion looks for neutral words
     [10.0, 0.0],  # "not" looks for opinions
     [0.0, 10.0],  # a neutral word looks for neutral words
 ])  # fmt: skip
@@ -167,20 +169,20 @@ W_q = torch.tensor([
 W_k = torch.tensor([
     [0.0, 0.0],  # the polarity does not matter
     [1.0, 0.0],  # an opinion is found by those who look for opinions
-    [0.0, 0.0],  # "not" is found by no word
+    [0.0, 1.0],  # "not" is found as a neutral word
     [0.0, 1.0],  # a neutral word is found by those who look for neutral words
 ])  # fmt: skip
 W_v = torch.zeros(4, 4)  # D D
-W_v[0, 0] = -2 / 3  # "great" hands over -2, "awful" 2
+W_v[0, 0] = -2.0  # "great" hands over -6, "awful" 6
 
 # %% [markdown]
-# Which words find "great" in "the film was not great"? Work out the sum, then watch the film.
+# Which word finds "great" in "the film was not great", and what does it bring back? Work out the sum, then watch the film.
 
 # %%
 figures.three_jobs("the film was not great", features, W_q, W_k, W_v)
 
 # %% [markdown]
-# The word "great" adds 3 and hands over -2 to each word that finds it. Here, two words do, so the sum is 3 - 2 - 2 = -1, a bad review. Without "not", it is 3 - 2 = 1. Do the same numbers also work for "awful"?
+# "Not" asks for an opinion, finds "great" and brings back -6. Together with the 3 of "great" itself, the sum is 3 - 6 = -3, a bad review. Without "not", no word asks for an opinion, and the sum is 3. Do the same matrices also work for "awful"?
 
 
 # %% tags=["nbval-check-output"]
@@ -202,15 +204,24 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# The model gets all four cases right. In "the film was not awful", the word "awful" adds -3, finds itself, which adds 2, and is found by "not", which adds another 2. The sum is 1.
-#
-# The same word "not" adds 2 here and subtracts 2 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence's opinion.
-#
-# **Your turn**: call `by_hand` or `figures.three_jobs` with sentences of your own. What does `by_hand("great , not awful")` return?
+# The model gets all four cases right, which no sum of lesson 01 and no single θ could do. The word "not" adds 6 in "the film was not awful" and subtracts 6 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence. Follow the sum in each case:
+
+
+# %%
+def jobs_in(sentence):
+    return figures.three_jobs(sentence, features, W_q, W_k, W_v)
+
+
+review = ipywidgets.ToggleButtons(options=cases, value=cases[3], description="review")
+jobs_explorer = explore(jobs_in, sentence=review)
+jobs_explorer
+
+# %% [markdown]
+# **Your turn**: call `by_hand` with sentences of your own. What does `by_hand("great , not awful")` return?
 #
 # <details><summary>Answer</summary>
 #
-# It returns 0, so the model cannot decide. Every opinion and "not" look equally at "great" and "awful", whose values cancel, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
+# It returns 0, so the model cannot decide. "Not" looks equally at "great" and "awful", whose values cancel, because the model does not know where a word is in the sentence. Lesson 11 adds positions.
 #
 # </details>
 #
@@ -329,31 +340,8 @@ print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# For each of the five seeds, this model does no better than chance.
+# For each of the five seeds, this model does no better than chance. Does that mean that a word needs three vectors? No: with $W_k$ as the only matrix, all five runs get at least 99% of the reviews right. What helps is that a word may ask for something other than what it is found as.
 #
-# One vector is enough if we choose it by hand, but our training did not find such vectors in five runs.
-#
-# <details><summary>More: the vectors</summary>
-#
-# With $w = (-2, 3, 3, 2) / 6$, a word with the vector $x$ adds $w^\top x$, once through its own vector and once more for each word that finds it:
-#
-# | word | vector | adds |
-# | --- | --- | --- |
-# | "great" | (6, 12, 0, 0) | +4 |
-# | "awful" | (0, 0, 12, 0) | +6 |
-# | "not" | (9, 0, 0, 12) | +1 |
-# | any other | (3, 0, 0, 0) | -1 |
-#
-# The other words find "not" if there is one, and otherwise "great" if there is one. In "the film was great", for example, four words find "great", which adds $4 \cdot 4 = 16$. With $b = -12$, all four outputs have the right sign:
-#
-# | review | own vectors | contexts | output |
-# | --- | --- | --- | --- |
-# | the film was great | +1 | +16 | +5 |
-# | the film was awful | +3 | +3 | -6 |
-# | the film was not great | +2 | +8 | -2 |
-# | the film was not awful | +4 | +10 | +2 |
-#
-# </details>
 #
 # <details><summary>More: would a single matrix be enough, or more training?</summary>
 #
@@ -369,7 +357,7 @@ reveal("03.own_question", sum(one_vector) / 5)
 # | all three | 1.00 to 1.00 | 0.99 to 1.00 | 1.00 to 1.00 |
 # | none, at a rate of 0.2 | 0.49 to 0.51 | 0.51 to 0.52 | 0.51 to 0.99 |
 #
-# Any one of the three matrices is enough, or nearly so, if training is long enough. A query matrix or a key matrix alone gets more than 97% of the reviews right after 15 epochs, but a value matrix alone needs more. Without any matrix, every run is still guessing at our learning rate, 0.05. At a rate of 0.2, after 75 epochs, the best run gets 99% right, while the worst still guesses.
+# Any one of the three matrices is enough, or nearly so, if training is long enough. A query matrix or a key matrix alone gets more than 97% of the reviews right after 15 epochs, but a value matrix alone needs more. Without any matrix, every run is still guessing at our learning rate, 0.05. At a rate of 0.2, after 75 epochs, the best run gets 99% right, so even one vector can be enough, but the worst still guesses.
 #
 # </details>
 #
@@ -412,8 +400,8 @@ with torch.no_grad():
 #
 # In this model, "awful" adds a large positive number, and so does "great". It all depends on which words find them:
 #
-# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead, which works as a key.
-# - In "the film was awful", no word finds "awful". In "the film was not awful", it is found by "not", which works as a query.
+# - In "the film was great", three words find "great". In "the film was not great", they find "not" instead, so here "not" is found.
+# - In "the film was awful", no word finds "awful". In "the film was not awful", "not" finds it, so here "not" asks.
 
 # %% [markdown]
 # ## A second mask
@@ -445,7 +433,7 @@ print("masks of two sentences:", *in_batch.shape)
 # %% [markdown]
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. With one vector for all three, the same training did no better than chance, although suitable vectors exist.
+# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. With one vector for all three jobs, the same training did no better than chance; a key of its own was enough.
 
 # %% [markdown]
 # ## Where you will meet this
@@ -484,7 +472,7 @@ check("03.q5", ...)
 #
 # - Attention, a soft dictionary, is a function of queries, keys and values: score each key for each query, normalise with a softmax, sum the values.
 # - In self-attention, the words of the sentence are the queries. Three projections give each word a query, a key and a value.
-# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for all three, the same training did no better than chance.
+# - With these three vectors, "not" can make "great" bad and "awful" good, and our five runs got all four cases right. With one vector for all three jobs, the same training did no better than chance; with a separate key, it succeeded.
 # - A mask is True where a query may look. A padding mask hides padding, and a causal mask hides later words.
 #
 # **Exercises**: [open them](../exercises/03_queries_keys_values_exercises.ipynb)

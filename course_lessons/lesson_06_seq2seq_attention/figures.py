@@ -101,5 +101,6 @@ def _first_entry(x, y, seen, t):
 def one_look(names, s, h, z, a):
     """Film: the look that the page computes by hand, with the perceptron of two entries that adds and takes tanh."""
     parts = [" + ".join(f"tanh{f' {x:g}' if x >= 0 else f'(−{-x:g})'}" for x in (s + key).tolist()) for key in h]
-    title = f"In this state, the decoder looks at “{names[int(a.argmax())]}”"
+    most = " and ".join(f"“{name}”" for name, weight in zip(names, a, strict=True) if weight > a.max() - 1e-4)
+    title = f"In this state, the decoder looks mostly at {most}"
     return looks.one_look(title, names, s, h, h, a, z, parts, "tanh(query + key), summed")

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from statistics import fmean
 
+import ipywidgets
 import sacrebleu
 import torch
 from torch import nn
@@ -24,6 +25,7 @@ from course_utils.data.subwords import PAD, UNK, Subwords
 from course_utils.data.world import World
 from course_utils.figures import diagrams, plots
 from course_utils.figures.tables import table
+from course_utils.figures.widgets import explore
 from course_utils.models.seq2seq import fit, make_batch  # lesson 05
 from course_utils.models.serialization import load_pretrained
 from course_utils.translation.translate import align
@@ -95,11 +97,26 @@ figures.one_look(words, s, h, z, a)
 # %% [markdown]
 # "Small" gets two thirds of the weight, so the context comes mostly from its annotation. A dot product would have chosen "boy"; the perceptron compares in its own way.
 #
-# **Your turn**: the sentence stays the same, but now let the state be $(1, -1)$. Guess where the decoder looks, then change `s` and run the cell again.
-#
+# **Your turn**: the sentence stays the same, but the state changes. In which state does the decoder look mostly at "boy"? Guess, then move the sliders.
+
+
+# %%
+def look_in_state(s1, s2):
+    state = torch.tensor([float(s1), float(s2)])  # H
+    scores = torch.tanh(state + h).sum(1)  # S
+    return figures.one_look(words, state, h, scores, scores.softmax(0))
+
+
+first, second = [
+    ipywidgets.IntSlider(0, min=-2, max=2, description=name) for name in ("state, first entry", "second entry")
+]
+state_explorer = explore(look_in_state, s1=first, s2=second)
+state_explorer
+
+# %% [markdown]
 # <details><summary>Answer</summary>
 #
-# It looks at "boy", which now gets the weight of 0.670. Where an entry of the state is -1, adding 2 raises tanh by 1.523; where it is 1, by only 0.233. The state thus decides which entry of the annotations counts.
+# In the state (1, -1), "boy" gets 0.670 of the weight. Where an entry of the state is -1, adding 2 raises tanh by 1.523; where it is 1, by only 0.233. The state thus decides which entry of the annotations counts.
 #
 # </details>
 #
@@ -141,14 +158,13 @@ identity = torch.eye(2)
 parameters = {"W.weight": identity, "U.weight": identity, "v.weight": torch.ones(1, 2)}
 attention.load_state_dict(parameters)
 
-s = torch.tensor([[-1.0, 1.0], [-1.0, 1.0]])  # B H
-annotations = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])  # S H
-h = torch.stack([annotations, annotations])  # B S H
+two_states = torch.stack([s, s])  # B H
+two_sentences = torch.stack([h, h])  # B S H
 mask = torch.tensor([
     [True, True, True],
     [True, True, False],  # "boy" is padding
 ])  # fmt: skip  # B S
-c, a = attention(s, h, mask)  # B H, B S
+c, a = attention(two_states, two_sentences, mask)  # B H, B S
 print("weights: ", a.detach())
 print("contexts:", c.detach())
 

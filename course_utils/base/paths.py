@@ -17,6 +17,7 @@ ENDINGS = {"exercises": "_exercises"}  # what follows the name: JupyterLab's tab
 OWN = "my_course"  # the learner's own copies, in a clone, where git ignores them, or in the folder where `course lab` was called
 NAMED = "[0-9][0-9]_*"  # what lessons are called
 PUBLISHED = Path(__file__).resolve().parents[1] / "published"  # the course's folder in a wheel, without the code
+CODE = Path(__file__).resolve().parents[2]  # the folder that this package lies in: in a clone, the clone's
 PRETRAINED = Path(__file__).resolve().parents[1] / "models/pretrained"  # the course's trained models, a folder each
 QUESTIONS = "questions.md"  # of a lesson, in its folder
 LESSONS = "course_lessons"  # the package of the lessons, with a folder for each
@@ -80,8 +81,7 @@ def clone_folder() -> Path:
     here = current_folder()
     if found := _nearest_folder(here, is_clone):
         return found
-    own = Path(__file__).resolve().parents[2]
-    where = f", such as {own}" if is_clone(own) else ""
+    where = f", such as {CODE}" if is_clone(CODE) else ""
     raise CourseError(
         f"{here} is not inside the course: change into the folder of a clone (it holds pyproject.toml and notebooks/){where}."
     )
@@ -109,6 +109,20 @@ def workspace_folder() -> Path:
 def course_folder() -> Path:
     """Return the folder of the built notebooks: the clone around here, else the installed course. Raises `CourseError` without either."""
     return _nearest_folder(current_folder(), is_clone) or (PUBLISHED if PUBLISHED.is_dir() else clone_folder())
+
+
+def own_course_folder() -> Path:
+    """Return the `course_folder` to hand out from. Raises `CourseError` if it is not the one that this command belongs to.
+
+    Anybody can make a folder that looks like a clone, a student among others, and students run what is handed out.
+    """
+    found = course_folder()
+    if found not in (CODE, PUBLISHED):
+        raise CourseError(
+            f"{found} looks like a clone of the course, but this command belongs to {CODE}: nothing is handed out from a folder "
+            "that may be anybody's. Change into another folder, or use the command of that clone, in its .venv."
+        )
+    return found
 
 
 def course_of(workspace: Path) -> Path:

@@ -1,6 +1,7 @@
 """A second draw of a task's ordinary inputs: what explains a wrong answer has to hold on both draws, since on one it may fit by chance.
 
-The answer is run on it only if it has failed, so a right one costs nothing. A class is judged on one draw.
+In a notebook the answer is run on it only if it has failed, so a right one costs nothing. In a class every answer is, so that none learns
+from it whether it has failed.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,6 +30,17 @@ class TwoDraws(Expected):
         number = len(self._first.cases)
         return (self._first, place) if place < number else (self._second, place - number)
 
+    @property
+    def more(self) -> list[Case]:
+        """The cases of the second draw."""
+        return self._second.cases
+
+    def run_own_mistakes(self) -> None:
+        """Run an instructor's own mistakes on the second draw now: in a class they run in the sandbox, which serves answers later."""
+        for mistake in self.task.mistakes:
+            if mistake.source:
+                self._second.of_mistake(mistake, 0)
+
     def fresh(self) -> Expected:
         """Return the Expected for a third set of inputs."""
         if self._fresh is None:
@@ -46,24 +58,29 @@ class TwoDraws(Expected):
         return expected.reach(place, gradients)
 
 
-def on_two_draws(
-    report: Report, expected: Expected, outcomes: Sequence[Outcome], run_on: Callable[[list[Case]], list[Outcome]]
-) -> tuple[Expected, list[Outcome]] | None:
-    """Return the Expected and the outcomes of both draws; None where a second would add nothing or the answer does not get through it.
-
-    `run_on` runs the answer on the cases of the second: nothing here does.
-    """
+def two_draws_of(expected: Expected) -> TwoDraws | None:
+    """Return what is expected on both draws, made once; None for a task where a second would add nothing."""
     task = expected.task
-    if report.state == "passed" or task.candidates or task.recognise_function or task.cross_case_function:
-        return None
-    if len(outcomes) < len(expected.cases) or not _gets_through(outcomes):
+    if task.candidates or task.recognise_function or task.cross_case_function:
         return None
     if expected.both is None:
         expected.both = TwoDraws(expected)
-    cases = expected.both.cases[expected.judged :]
-    more = run_on(cases)
-    return (expected.both, [*outcomes, *more]) if len(more) == len(cases) and _gets_through(more) else None
+    return expected.both
 
 
-def _gets_through(outcomes):
-    return all(outcome.status in GO_ON and not outcome.unstable for outcome in outcomes)
+def on_two_draws(
+    report: Report, expected: Expected, outcomes: Sequence[Outcome], run_on: Callable[[list[Case]], Sequence[Outcome]]
+) -> tuple[Expected, list[Outcome]] | None:
+    """Return the Expected and the outcomes of both draws; None where a second would add nothing or the answer does not get through it.
+
+    `run_on` returns the answer's outcomes on the cases of the second: nothing here runs it.
+    """
+    if report.state == "passed" or not gets_through(outcomes, expected.cases) or not (both := two_draws_of(expected)):
+        return None
+    more = run_on(both.more)
+    return (both, [*outcomes, *more]) if gets_through(more, both.more) else None
+
+
+def gets_through(outcomes: Sequence[Outcome], cases: Sequence[Case]) -> bool:
+    """Return whether an answer was run on all cases and gives the same each time."""
+    return len(outcomes) == len(cases) and all(each.status in GO_ON and not each.unstable for each in outcomes)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from course_utils.base.errors import CourseError
-from course_utils.base.paths import course_folder
+from course_utils.base.paths import own_course_folder
 from course_utils.base.words import did_you_mean
 from course_utils.commands._arguments import add_handing_out, quoted, use_mistakes
 
@@ -34,7 +34,7 @@ def form(text: str) -> str:
 
 def run(options) -> int:
     """Write the course in the chosen form and say what to do next."""
-    root = course_folder()
+    root = own_course_folder()
     from course_utils.grading.ingest.class_settings import read_settings
 
     settings = read_settings(options.settings)

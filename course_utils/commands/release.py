@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from course_utils.base.paths import course_folder
+from course_utils.base.paths import own_course_folder
 from course_utils.commands._arguments import add_handing_out, quoted, use_mistakes
 
 WORDS = "Write lessons' exercises to hand out."
@@ -21,7 +21,7 @@ def add_arguments(parser) -> None:
 
 def run(options) -> int:
     """Write exercises to hand out and say where they are."""
-    root = course_folder()
+    root = own_course_folder()
     from course_utils.authoring.notebook_builder import is_placeholder
     from course_utils.grading.handing_out.release import address_in, release
     from course_utils.grading.ingest.class_settings import read_settings

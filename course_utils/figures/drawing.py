@@ -112,15 +112,19 @@ class Diagram:
         return as_image(self)
 
 
-def as_image(picture) -> dict[str, str]:
+def as_image(picture, svg: str = "") -> dict[str, str]:
     """Return what a notebook shows of a picture with `svg`, `title` and `description`: an <img>, and the words alone.
 
-    An <img>, because pages that show stored notebooks remove an <svg> from HTML, or its style.
+    An <img>, because pages that show stored notebooks remove an <svg> from HTML, or its style. `svg` replaces the picture's own.
     """
-    data = base64.b64encode(picture.svg.encode()).decode()
     said = f"{picture.title}. {picture.description}"
-    shown = f'<img width="{WIDTH}" alt="{escape(said)}" src="data:image/svg+xml;base64,{data}">'
+    shown = f'<img width="{WIDTH}" alt="{escape(said)}" src="{address_of(svg or picture.svg)}">'
     return {"text/html": shown, "text/plain": said}
+
+
+def address_of(svg: str) -> str:
+    """Return an SVG as an address for an <img>."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def plain(text: str) -> str:

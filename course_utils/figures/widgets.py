@@ -1,4 +1,4 @@
-"""Pictures that respond to a slider. They use only ipywidgets, so they work in JupyterLab, Colab and VS Code.
+"""Pictures that respond to a slider or a choice. They use only ipywidgets, so they work in JupyterLab, Colab and VS Code.
 
 `explore` shows the picture for the controls' first values as a plain image wherever no kernel runs.
 """
@@ -11,12 +11,15 @@ import ipywidgets
 import matplotlib.pyplot as plt
 
 from course_utils.figures.alt_text import ground_of, image
+from course_utils.figures.drawing import as_image
+from course_utils.figures.film import Film
 
 
 class Explorer(ipywidgets.VBox):
     """Controls above a picture and the sentence that describes it. `controls`, `picture` and `sentence` are its parts.
 
-    The sentence is also the picture's alternative text, and is announced when it changes. `png` and `words` are what is shown now.
+    The sentence is also the picture's alternative text, and is announced when it changes. `shown` is what a notebook
+    stores of the picture, by MIME type, and `words` is the sentence.
     """
 
     def __init__(self, draw, controls):
@@ -31,28 +34,38 @@ class Explorer(ipywidgets.VBox):
 
     def update(self, change=None):
         """Draw for the controls' current values."""
-        self.words = self.draw(**{name: control.value for name, control in self.controls.items()})
-        buffer = io.BytesIO()
-        plt.gcf().savefig(buffer, format="png")
-        self.ground = ground_of(plt.gcf())
-        plt.close()  # so that the notebook does not show it twice
-        self.png = buffer.getvalue()
-        self.picture.value = image(self.png, self.words, self.ground)
+        drawn = self.draw(**{name: control.value for name, control in self.controls.items()})
+        self.metadata = {}
+        if isinstance(drawn, Film):
+            self.shown, self.words = as_image(drawn, drawn.frame()), f"{drawn.title}. {drawn.description}"
+            self.picture.value = self.shown["text/html"]
+        else:
+            png, ground, self.words = picture_of_figure("png"), ground_of(plt.gcf()), drawn
+            plt.close()  # so that the notebook does not show it twice
+            self.shown, self.metadata = {"image/png": base64.b64encode(png).decode(), "text/plain": drawn}, ground
+            self.picture.value = image(png, drawn, ground)
         self.sentence.value = f'<div role="status">{escape(self.words)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         """Return the widget, together with the picture and the sentence in case no kernel runs."""
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
-        data = {**data, "image/png": base64.b64encode(self.png).decode(), "text/plain": self.words}
-        return data, self.ground
+        return {**data, **self.shown}, self.metadata
+
+
+def picture_of_figure(kind: str, **options) -> bytes:
+    """Return matplotlib's current figure as a file of this kind."""
+    file = io.BytesIO()
+    plt.gcf().savefig(file, format=kind, **options)
+    return file.getvalue()
 
 
 def explore(draw, **controls):
-    """Return an Explorer: `draw(**values)` draws one figure with matplotlib and returns a sentence about what it shows.
+    """Return an Explorer: `draw(**values)` returns a `Film`, or draws with matplotlib and returns a sentence on what it shows.
 
     Args:
         draw: called with each control's value by name, at first and after every change.
-        controls: ipywidgets controls by name, such as temperature=ipywidgets.FloatLogSlider(…).
+        controls: ipywidgets controls by name, such as temperature=ipywidgets.FloatLogSlider(…). Of a film, which moves with
+            them, its last frame is shown.
     """
     return Explorer(draw, controls)

@@ -38,6 +38,7 @@ ON_CARDS = {  # code of the cell whose picture stands for a lesson; for the othe
     "21": "draw_layers(",
     "22": "draw_weights_of_heads(",
 }
+SHOWN = ("text/plain", "text/html", "image/png")  # what a notebook stores of an explorer's picture
 # How to answer in a notebook, and in a page.
 ANSWERING = (
     (re.compile(r"Run a cell to see its question, then [^.]*\."), "They are answered here, in the page."),
@@ -194,12 +195,14 @@ def _facts_html(facts):
 
 def _explorer_output(cell_id, moves, output):
     """Return an explorer's output with its controls, as HTML; `page/moving.js` moves it."""
-    data = output.get("data", {})
-    if "image/png" not in data:
+    data = {kind: "".join(part) for kind, part in output.get("data", {}).items() if kind in SHOWN}
+    if "text/plain" not in data or len(data) == 1:
         return output
-    words, picture = "".join(data["text/plain"]), base64.b64decode("".join(data["image/png"]))
+    picture = data.get("text/html") or image(
+        base64.b64decode(data["image/png"]), data["text/plain"], output["metadata"]
+    )
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
-    shown = f'{image(picture, words, output["metadata"])}<p role="status">{escape(words)}</p>'
+    shown = f'{picture}<p role="status">{escape(data["text/plain"])}</p>'
     return _html(f'<div class="course-moving">{_facts_html(facts)}{shown}</div>')
 
 

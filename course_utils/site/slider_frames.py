@@ -1,4 +1,4 @@
-"""Pictures for the positions of a slider, drawn when the site is made, so that it moves in a page without a kernel.
+"""Pictures for the positions of a slider, or for choices, drawn when the site is made, so that they move in a page without a kernel.
 
 Here: which positions, and running a lesson to draw them; what is drawn once is kept in the cache. `page/moving.js` shows them. Not here:
 `explore` itself (`figures/widgets.py`).
@@ -6,7 +6,6 @@ Here: which positions, and running a lesson to draw them; what is drawn once is 
 
 import base64
 import hashlib
-import io
 import itertools
 import json
 import math
@@ -22,7 +21,7 @@ from course_utils.data.download import cache_folder
 
 MOST = 100  # pictures for one explorer: with several sliders, each then stops at fewer positions
 EXPLORER = re.compile(r"^(\w+) = explore\w*\(", re.MULTILINE)
-RECIPE = 3  # raise it when the same notebook should give different pictures
+RECIPE = 4  # raise it when the same notebook should give different pictures
 
 
 def of_lesson(root: Path, name: str, say=print) -> dict[str, dict]:
@@ -83,32 +82,43 @@ def _failure_text(cells):
 
 
 def record(explorer, file: str) -> None:
-    """Draw an explorer at all positions of its controls and write {"controls": …, "frames": …}; nothing if one is not a slider.
+    """Draw an explorer at all positions of its controls and write {"controls": …, "frames": …}; nothing if one has no positions.
 
-    A control is its label, its positions as text, and the index of the one that is shown first. A frame is a picture (WebP) and its
-    sentence; frames come in the order of the positions, the last control's changing fastest.
+    A control is its label, its positions as text, the index of the one that is shown first, and whether it is a choice. A
+    frame is an address for an <img> and its sentence; frames come in the order of the positions, the last control's
+    changing fastest.
     """
-    import matplotlib.pyplot as plt
-
     stops = {name: positions(control) for name, control in explorer.controls.items()}
     if not all(stops.values()):
         return
     stops = thinned(stops, {name: control.value for name, control in explorer.controls.items()})
-    frames = []
-    for values in itertools.product(*stops.values()):
-        sentence, picture = explorer.draw(**dict(zip(stops, values, strict=True))), io.BytesIO()
-        plt.gcf().savefig(picture, format="webp", pil_kwargs={"quality": 80, "method": 4})
-        plt.close()
-        frames.append([base64.b64encode(picture.getvalue()).decode(), sentence])
-    controls = [
-        [one.description, [format(stop, one.readout_format) for stop in stops[name]], stops[name].index(one.value)]
-        for name, one in explorer.controls.items()
-    ]
+    frames = [_frame(explorer, dict(zip(stops, values, strict=True))) for values in itertools.product(*stops.values())]
+    controls = []
+    for name, one in explorer.controls.items():
+        choice = hasattr(one, "options")
+        names = [str(stop) if choice else format(stop, one.readout_format) for stop in stops[name]]
+        controls.append([one.description, names, stops[name].index(one.value), choice])
     Path(file).write_text(json.dumps({"controls": controls, "frames": frames}), encoding="utf-8")
 
 
+def _frame(explorer, values):
+    import matplotlib.pyplot as plt
+
+    from course_utils.figures.drawing import address_of
+    from course_utils.figures.widgets import picture_of_figure
+
+    drawn = explorer.draw(**values)
+    if not isinstance(drawn, str):
+        return [address_of(drawn.frame()), f"{drawn.title}. {drawn.description}"]
+    picture = picture_of_figure("webp", pil_kwargs={"quality": 80, "method": 4})
+    plt.close()
+    return [f"data:image/webp;base64,{base64.b64encode(picture).decode()}", drawn]
+
+
 def positions(control) -> list:
-    """Return the values at which a slider can stop, including its present one; none for other controls."""
+    """Return a choice's options, or the values at which a slider can stop, including its present one; none for other controls."""
+    if hasattr(control, "options"):
+        return list(control.options)
     if not all(hasattr(control, name) for name in ("min", "max", "step", "value")):
         return []
     steps = round((control.max - control.min) / control.step)

@@ -42,8 +42,8 @@ class Limits:
 
     @property
     def cpu_seconds(self) -> int:
-        """CPU time of one process."""
-        return int(self.whole) + 1
+        """CPU time of one process: a notebook's and, for the second draw, what is free."""
+        return int(self.whole + self.seconds) + 1
 
 
 class TimeBudget:
@@ -52,8 +52,8 @@ class TimeBudget:
     def __init__(self, limits: Limits):
         self.slow = set()  # cells that ran out of time
         self._limits, self._first_runs = limits, {}  # {cell: seconds that it took when it first ran}
-        self._spent = self._spent_on_first_runs = self._spent_free = 0.0
-        self._is_free = False
+        self._spent = self._spent_on_first_runs = 0.0
+        self._spent_free, self._free = {}, ""  # {what for: seconds}, and what the body that runs is free for
 
     @property
     def left(self) -> float:
@@ -63,7 +63,7 @@ class TimeBudget:
     @property
     def used(self) -> float:
         """Seconds that have been used, free ones included."""
-        return self._spent + self._spent_free
+        return self._spent + sum(self._spent_free.values())
 
     def has_run(self, cell: int) -> bool:
         """Return whether a cell has run before."""
@@ -87,18 +87,23 @@ class TimeBudget:
         self._charge(max(0.0, computed - (self.used - used_before)))
 
     def _charge(self, seconds):
-        free = min(seconds, self._limits.seconds - self._spent_free) if self._is_free else 0.0
-        self._spent_free += free
+        free = min(seconds, self.free_for(self._free)) if self._free else 0.0
+        if free:
+            self._spent_free[self._free] = self._spent_free.get(self._free, 0.0) + free
         self._spent += seconds - free
 
+    def free_for(self, purpose: str) -> float:
+        """Return how many seconds are still free for a purpose: of each, one answer's seconds in all."""
+        return self._limits.seconds - self._spent_free.get(purpose, 0.0)
+
     @contextmanager
-    def free(self) -> Iterator[None]:
-        """Charge the notebook nothing for what runs in the body, up to one answer's seconds in all."""
-        self._is_free = True
+    def free(self, purpose: str) -> Iterator[None]:
+        """Charge the notebook nothing for what runs in the body, as long as seconds are free for its purpose."""
+        self._free = purpose
         try:
             yield
         finally:
-            self._is_free = False
+            self._free = ""
 
     def seconds_for(self, cell: int, rerun_at_most: float, brief: bool = False) -> float:
         """Return how long a cell may take, so that time is left for the cells and answers below it.

@@ -44,7 +44,6 @@ def one_by_one(task, cases) -> tuple[CandidateCases, ...]:
     return tuple(
         CandidateCases(
             numbers=tuple(numbers),
-            verdicts=tuple(None if cases[n].hazard else verdicts[n] for n in numbers),
             cases=contract.pack([contract.without_labels(cases[n]) for n in numbers]),
             candidate=Candidates(task, [cases[n] for n in numbers]),
         )

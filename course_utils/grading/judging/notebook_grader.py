@@ -27,7 +27,9 @@ from course_utils.checks.judge import refuse
 from course_utils.checks.running import contract
 from course_utils.checks.running.contract import without_labels
 from course_utils.checks.running.limit import TimeIsUp, time_limit
+from course_utils.checks.second_draw import on_two_draws, two_draws_of
 from course_utils.checks.solutions import imports_of, packed_sources, solutions
+from course_utils.checks.validate_reply import is_valid_reply
 from course_utils.grading.ingest.lessons import names_by_lesson, refuse_the_lesson
 from course_utils.grading.ingest.notebook_file import (
     OPAQUE,
@@ -146,6 +148,7 @@ class PreparedTask(NamedTuple):
 
     cases: list[contract.Case]
     packed: bytes  # the cases as an answer may see them
+    second: bytes | None  # those of the second draw, likewise
     candidates: Candidates | None
     one_by_one: tuple[CandidateCases, ...]
     expected: Expected
@@ -279,17 +282,24 @@ class Grader:
             places=tuple(sorted(place for place in places if place >= max(checked, 0))),
             checked=checked,
             one_by_one=prepared.one_by_one,
+            second=prepared.second,
         )
 
     def _prepared(self, task):
         if task.id not in self._prepared_tasks:
             cases = task.make_cases(self._seed)
-            packed = contract.pack([without_labels(case) for case in cases])
-            candidates = Candidates(task, cases) if task.candidates else None
             expected = Expected(task, cases, run_in(self.sandbox))
             expected.run_all()  # before any submission's time starts
-            alone = one_by_one(task, cases)
-            self._prepared_tasks[task.id] = PreparedTask(cases, packed, candidates, alone, expected)
+            if both := two_draws_of(expected):
+                both.run_own_mistakes()
+            self._prepared_tasks[task.id] = PreparedTask(
+                cases=cases,
+                packed=_as_an_answer_sees(cases),
+                second=_as_an_answer_sees(both.more) if both else None,
+                candidates=Candidates(task, cases) if task.candidates else None,
+                one_by_one=one_by_one(task, cases),
+                expected=expected,
+            )
         return self._prepared_tasks[task.id]
 
     def _verdict(self, task, answer, notebook):
@@ -342,7 +352,8 @@ class Grader:
         if answer.state == "outcomes" and report.case and self._explaining > 0:
             began, seconds = time.process_time(), min(SECONDS_TO_EXPLAIN, self._explaining)
             with suppress(TimeIsUp, MemoryError), time_limit(seconds), policy.limited_memory(MEMORY_OF_JUDGE):
-                judge.explain_further(report, prepared.expected, answer.outcomes)
+                report, expected, outcomes = _on_both(report, prepared.expected, answer)
+                judge.explain_further(report, expected, outcomes)
             self._explaining -= time.process_time() - began
         return report
 
@@ -379,6 +390,24 @@ def _is_the_instructors(name, lesson):
     return name.partition(".")[0] == lesson and name not in {
         each.id for each in catalogue.asked(lesson, questions=True)
     }
+
+
+def _as_an_answer_sees(cases):
+    """Return cases without what may reveal the right answer, packed."""
+    return contract.pack([without_labels(case) for case in cases])
+
+
+def _on_both(report, expected, answer):
+    """Return a Report whose mistake holds on both draws, with the Expected and the outcomes that it is for; those of the first if there is no second."""
+    run_on = lambda cases: answer.second if is_valid_reply(cases, answer.second) else ()  # noqa: E731
+    try:
+        if both := on_two_draws(report, expected, answer.outcomes, run_on):
+            again = judge.judge(expected.task, both[0].cases, both[1], both[0], explaining=False)
+            str(again.message)
+            return again, *both
+    except Exception:  # the outcomes came from outside: whatever is odd about these decides nothing
+        pass
+    return report, expected, answer.outcomes
 
 
 def _unreadable_report(task):

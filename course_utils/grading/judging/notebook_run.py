@@ -20,6 +20,7 @@ from course_utils.grading.storage.normalise import without_addresses
 NO_ANSWER = ("missing", "empty", "class", "module", "callable", "value")
 NO_REPLY = (protocol.Closed, protocol.NoReplyInTime, protocol.Garbled)
 SECONDS_TO_TAKE = 5  # for a process to take what a task is offered
+CANDIDATES, SECOND_DRAW = "candidates", "second draw"  # what costs a notebook nothing; see `TimeBudget.free`
 GRACE = 0.8  # seconds beyond the time that a process is told to keep
 SENTENCE_AT_MOST = 400  # characters
 
@@ -28,7 +29,6 @@ class CandidateCases(NamedTuple):
     """The cases in which a test meets one candidate, to be run in a process that holds no other."""
 
     numbers: tuple[int, ...]  # among the task's cases
-    verdicts: tuple[bool | None, ...]  # the right ones, None for a candidate that does not count
     cases: bytes  # these cases alone, packed
     candidate: Callable  # calls the candidate in them, and no other
 
@@ -47,11 +47,15 @@ class AnswerRequest(NamedTuple):
     checked: int = -1  # the one of these after which the object passed to `check` runs, whatever its name
     # Of a test over candidates: its cases, one candidate at a time, in place of all cases at once.
     one_by_one: tuple[CandidateCases, ...] = ()
+    second: bytes | None = None  # the cases of a second draw, packed; None where it adds nothing
 
 
 @dataclass(frozen=True)
 class AnswerResult:
-    """The result for one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", if time was used up."""
+    """The result for one task. `state`: "missing"; a kind of `kind_of_answer`; "outcomes"; "not run", if time was used up.
+
+    `second`: the outcomes on a second draw, () if it was not run on that. They decide only which explanation is given.
+    """
 
     state: str
     shown: object = None
@@ -59,6 +63,7 @@ class AnswerResult:
     seconds: float = 0.0
     died: str = ""  # how its process ended, if it did
     place: int = 0  # the cell after which it ran
+    second: object = ()
 
     @property
     def is_none(self) -> bool:
@@ -182,53 +187,63 @@ class NotebookRun:
         self._process.note_inputs(request)
         asked = request.one_by_one[0] if request.one_by_one else request
         answer = self._answer(request, place, asked.cases, asked.candidate)
-        return replace(answer, seconds=time.monotonic() - began, place=place)
+        seconds = time.monotonic() - began
+        return replace(answer, seconds=seconds, place=place, second=self._on_second_draw(request, place, answer))
+
+    def _on_second_draw(self, request, place, answer):
+        """Return an answer's outcomes on the second draw, () if there are none. A right answer runs on it as a wrong one does: none learns which it is."""
+        last = answer.outcomes[-1] if isinstance(answer.outcomes, list) and answer.outcomes else None
+        seconds = self.budget.free_for(SECOND_DRAW)
+        if request.second is None or not isinstance(last, Outcome) or last.status not in GO_ON or seconds <= 0:
+            return ()
+        with self.budget.free(SECOND_DRAW):
+            task = request.task if place == request.checked else None
+            again = self._answer_within(seconds, request, task, request.second, None, repeated=False)
+        return () if again.died or again.state != "outcomes" else again.outcomes
 
     def _confirmed(self, request, answer, statements=None):
         """Return the AnswerResult of a test on all candidates, given the one on its first candidate; any other unchanged.
 
-        Each candidate is judged in a process that holds no other. Otherwise a test could compare them and side with the majority. For the same
-        reason, what the first try finds wrong never decides about one candidate alone: either all are judged a second time or none is.
+        Each candidate is judged in a process that holds no other. Otherwise a test could compare them and side with the majority. If cells were cut
+        short, all may be judged a second time, for a test that needs what such a cell computes. Whether verdicts are right never decides
+        that: otherwise a test could be two tests, of which the better one counts.
         """
         first = answer.outcomes[0] if isinstance(answer.outcomes, list) and answer.outcomes else None
         if not request.one_by_one or not isinstance(first, Outcome) or first.status not in GO_ON:
             return answer
         began = time.monotonic()
-        with self.budget.free():
+        with self.budget.free(CANDIDATES):
             self._cut_short = False
-            judged, is_right = self._one_by_one(request, answer.place, statements, brief=True)
-            if self._cut_short and not is_right:  # perhaps because of that
-                judged, _ = self._one_by_one(request, answer.place, statements)
+            judged = self._one_by_one(request, answer.place, statements, brief=True)
+            if self._cut_short and _tells_nothing(judged):  # perhaps because of that
+                judged = self._one_by_one(request, answer.place, statements)
             self._end()
         return replace(judged, seconds=answer.seconds + time.monotonic() - began, place=answer.place)
 
     def _one_by_one(self, request, place, statements, brief=False):
-        """Return the AnswerResult of a test whose candidates are judged in a new process each, and whether every verdict is right.
+        """Return the AnswerResult of a test whose candidates are judged in a new process each.
 
         `brief` cuts short cells that have run before: most tests need only definitions.
         """
-        found, ended, died, used, is_right = {}, None, "", 0.0, True
+        found, ended, died, used = {}, None, "", 0.0
         for asked in request.one_by_one:
             self._end()
             if not self._go_to(place, request.offers, statements, brief):
-                return AnswerResult("not run"), False
+                return AnswerResult("not run")
             before = self.budget.used
             answer = self._answer(request, place, asked.cases, asked.candidate, used)
             used += self.budget.used - before
             if answer.state == "not run":
-                return answer, False
+                return answer
             outcomes = _outcomes_of(answer, len(asked.numbers))
             found |= dict(zip(asked.numbers, outcomes, strict=False))
-            is_right &= all(map(_says, outcomes, asked.verdicts))
             ended, died = next((each for each in outcomes if each.status not in GO_ON), None), answer.died
             if ended and ended.status == "timeout":
                 ended = replace(ended, seconds=self._limits.seconds)  # those of all candidates together
             if ended:
                 break
         outcomes = list(takewhile(lambda each: each and each.status in GO_ON, map(found.get, count())))
-        return AnswerResult(
-            "outcomes", None, [*outcomes, ended] if ended else outcomes, died=died
-        ), is_right and not ended
+        return AnswerResult("outcomes", None, [*outcomes, ended] if ended else outcomes, died=died)
 
     def _answer(self, request, place, cases, candidate, used=0.0):
         """Return the result of an answer on these cases, in the process that has reached this place; `used` seconds of its time are gone."""
@@ -242,8 +257,8 @@ class NotebookRun:
             return AnswerResult("not run")  # with an answer's full time it might have finished
         return answer
 
-    def _answer_within(self, seconds, request, task, cases, candidate):
-        run = {"do": "run", "task": task, "name": request.name, "kinds": request.kinds}
+    def _answer_within(self, seconds, request, task, cases, candidate, repeated=True):
+        run = {"do": "run", "task": task, "name": request.name, "kinds": request.kinds, "repeated": repeated}
         try:
             reply = self._ask(run, seconds, cases, candidate)
             if "no answer" in reply:
@@ -401,6 +416,7 @@ def _outcomes_of(answer, cases):
     return [Outcome("stopped")]
 
 
-def _says(outcome, verdict):
-    """Return whether a test gave a candidate this verdict, True or False; None means that it does not count."""
-    return verdict is None or type(outcome.value) is bool and outcome.value is verdict
+def _tells_nothing(answer):
+    """Return whether a test gave some candidate no verdict, or all the same one, as it does if a value that it needs is missing."""
+    verdicts = [outcome.value for outcome in answer.outcomes]
+    return not all(type(verdict) is bool for verdict in verdicts) or len(set(verdicts)) < 2

@@ -367,7 +367,7 @@ class NotebookProcess:
             except StopIteration:
                 break
 
-    def _run_answer(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0):
+    def _run_answer(self, task, name, seconds, cases, kinds=("callable", "module"), waiting=1.0, repeated=True):
         """Return {"outcomes": …}, or {"no answer": (kind, what to show)} if nothing can be run, of kind "missing" if nothing is there.
 
         With a task's id, what `check` was given for it is run; if that is of no such kind, or without an id, whatever has the name.
@@ -382,9 +382,8 @@ class NotebookProcess:
             return {"no answer": (kind, shown)}
         tracer = CallTracer()
         with warnings_stay_warnings():
-            outcomes = run(
-                answer, cases, seconds, lambda key: marked(self._candidate_proxy(key)), tracer=tracer, waiting=waiting
-            )
+            candidates = lambda key: marked(self._candidate_proxy(key))  # noqa: E731
+            outcomes = run(answer, cases, seconds, candidates, repeated, tracer, waiting)
         return {"outcomes": outcomes, "unwatched": tracer.ended}
 
     def _candidate_proxy(self, key):

@@ -17,7 +17,7 @@ from course_utils.base.errors import CourseError
 from course_utils.base.files import must_be_ordinary
 from course_utils.grading.storage.record import Result
 
-NAME = "journal.jsonl"
+NAME, LOCK = "journal.jsonl", "journal.lock"
 VERSION = 1
 BEGINNING = b'{"journal":'  # of the first line
 GAVE_UP = "Grading it ended the grader's own process"  # begins the problem of a result that is tried again next time
@@ -42,7 +42,8 @@ class Journal:
     def __enter__(self):
         with cannot_write(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self.folder / "journal.lock", timeout=0.1)
+            self._refuse_links()
+            self._lock = FileLock(self.folder / LOCK, timeout=0.1)
             try:
                 self._lock.acquire()
             except Timeout:
@@ -69,6 +70,13 @@ class Journal:
         self._reader.close()
         self._file.close()
         self._lock.release()
+
+    def _refuse_links(self):
+        for path in (self._path, self.folder / LOCK):
+            if path.is_symlink():  # it may lead anywhere
+                raise JournalError(
+                    f"{path} is a link, which is not written through: remove it, or choose another --out."
+                )
 
     def _index_results(self):
         """Find the position of each result, and cut off an unfinished last line."""
