@@ -39,18 +39,13 @@ def judge_answer(
     report = judge(task, expected.cases, outcomes, expected, explaining=False)
     if report.case:
         run_on = lambda cases: run(answer, list(map(without_labels, cases)), seconds, repeated=False)  # noqa: E731
-        if not _is_of_wrong_type(report) and (both := on_two_draws(report, expected, outcomes, run_on)):
+        if both := on_two_draws(report, expected, outcomes, run_on):
             expected, outcomes = both
             report = judge(task, expected.cases, outcomes, expected, explaining=False)
         explain_further(report, expected, outcomes)
         if task.candidates and report.kind == "value":
             _name_caught_error(report, task, answer, seconds)
     return report
-
-
-def _is_of_wrong_type(report):
-    """Return whether only the type of a value is told: that fits no other draw better or worse."""
-    return report.kind == "type" and not report.mistake
 
 
 def _name_caught_error(report, task, answer, seconds):
