@@ -42,7 +42,7 @@ def nearly_masked(x, weight_q, weight_k, weight_v, mask=None):
         ("18.at_risk", lambda old, new: ((old > 0)[:, None] == (new > 0)).all(-1).any(1), "last new input", "exactly the same experts"),
         ("22.classify", lambda logits, unlabelled, positive, negative: (logits[:, positive] - logits[:, negative]).bool(), "threshold", "You take the absolute value"),
         ("22.grouped_query_attention", causal, "uses", "are they 0 where the mask is False"),
-        ("07.tipping_alpha", lambda *given: float(math.ceil(solution_of("07.tipping_alpha")(*given))), "a step of 0.1", "rounded up to a multiple of 1"),
+        ("07.tipping_alpha", lambda *given: float(math.ceil(solution_of("07.tipping_alpha")(*given))), "a step of 0.1", "rounded up to a multiple of 0.1 or 1"),
         ("08.local_centre", lambda state, weight, v, length: length.float().mean() * torch.sigmoid(torch.tanh(state @ weight.T) @ v), "B×B", "centre"),
         ("05.sequence_loss", lambda logits, target, mask: F.cross_entropy(logits[mask], target[mask], reduction="sum") / mask.shape[1], "all B·T", "You divide by T"),
         ("22.swiglu", lambda x, gate, up, down: (x @ gate.T * F.silu(x @ up.T)) @ down.T, "SiLU is applied to the product with weight_gate", "Apply SiLU to the product with weight_gate"),
@@ -72,7 +72,7 @@ def test_a_relation_holds_on_a_second_draw_before_it_is_said():
         assert report.case.name == "five numbers" and len(str(report).split("Received")) == 2
 
 
-def test_a_right_answer_and_a_slow_one_are_run_on_one_draw(monkeypatch):
+def test_a_right_answer_or_a_wrong_type_needs_one_draw(monkeypatch):
     ran = []
     monkeypatch.setattr(
         judging, "run", lambda *args, f=judging.run, **options: ran.append(args[1]) or f(*args, **options)
@@ -81,3 +81,5 @@ def test_a_right_answer_and_a_slow_one_are_run_on_one_draw(monkeypatch):
     assert judge_answer(task, solution_of("02.softmax")).state == "passed" and len(ran) == 1
     assert judge_answer(task, lambda scores: scores).state == "failed" and len(ran) == 3
     assert len(ran[-1]) == sum(not case.edge for case in expected_on(task, 0).cases)
+    del ran[:]
+    assert judge_answer(task, lambda scores: "a text").kind == "type" and len(ran) == 1

@@ -28,7 +28,7 @@ def each_state_is_from_the_last_place(case, value):
         if not same[n - 1]:
             places = same.nonzero().flatten().tolist()
             what = (
-                f"is the state at position {places[0]}"
+                f"has the same numbers here as the state at position {places[0]}"
                 if len(places) == 1
                 else "matches no single position"
                 if not places

@@ -31,10 +31,14 @@ def both_score_alike(case, value):
 def not_rounded_up(case, value):
     """Rounding up, and trying one step after another, reach the next larger multiple of 1, 0.1, 0.01 or 0.001."""
     right = task.oracle_function(*case.args)
-    for step in (1, 0.1, 0.01, 0.001):
-        if 1e-5 < value - right < step and abs(value / step - round(value / step)) < 1e-4:
-            return f"Your alpha is the right one, rounded up to a multiple of {step:g}, as if you tried one alpha after another. Set the two scores equal and solve for alpha."
-    return None
+    fits = [
+        f"{step:g}"
+        for step in (0.001, 0.01, 0.1, 1)
+        if 1e-5 < value - right < step and abs(value / step - round(value / step)) < 1e-4
+    ]
+    if not fits:
+        return None
+    return f"Your alpha is the right one, rounded up to a multiple of {' or '.join(fits)}, as if you tried one alpha after another. Set the two scores equal and solve for alpha."
 
 
 @task.property

@@ -146,4 +146,6 @@ _mistaken(
 )
 _mistaken("no_rounding", same=lambda before, after: float(before) == float(after))
 _mistaken("too_much_room", same=lambda before, after: abs(float(before) - float(after)) < 1.5)
+_mistaken("rising_passes", same=lambda before, after: float(before) - float(after) <= 5e-4)
+_mistaken("falling_passes", same=lambda before, after: float(after) - float(before) <= 5e-4)
 _mistaken("signs_compared", same=lambda before, after: (before > 0) == (after > 0))

@@ -78,6 +78,11 @@ def _layers(steps, kernel):
     return sum(kernel**i < steps for i in range(20))
 
 
+def _layers_of_doubled(steps, kernel):
+    """How many layers see all steps if the dilations are 1, 2, 4, …"""
+    return next(n for n in range(20) if 1 + (kernel - 1) * (2**n - 1) >= steps)
+
+
 def _mistake(name, dilation=lambda i, kernel: kernel**i, layers=_layers):
     """Register dilations of which a part is wrong: dilation(i, kernel), or the number of layers."""
     task.mistake(name)(lambda steps, kernel: [dilation(i, kernel) for i in range(layers(steps, kernel))])
@@ -94,6 +99,7 @@ def last_one_cut(steps, kernel):
 
 _mistake("doubled", dilation=lambda i, kernel: 2**i, layers=lambda steps, kernel: _layers(steps, 2))
 _mistake("doubled_too_few", dilation=lambda i, kernel: 2**i)
+_mistake("doubled_until_all_is_seen", dilation=lambda i, kernel: 2**i, layers=_layers_of_doubled)
 _mistake("begins_at_the_kernel", dilation=lambda i, kernel: kernel ** (i + 1))
 _mistake("reach_in_place_of_steps", dilation=lambda i, kernel: max(1, kernel**i - 1))
 
