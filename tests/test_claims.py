@@ -604,7 +604,7 @@ def _(numbers):
 
 @claim(
     "09",
-    "For 100 words, the recurrent layer takes several times as long as self-attention.",
+    "For 100 words, the recurrent layer takes several times as long as self-attention",
 )
 def _(numbers):
     (short, ours_short), (middle, ours_middle) = numbers("\n10 words"), numbers("\n100 words")
