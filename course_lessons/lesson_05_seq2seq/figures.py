@@ -86,11 +86,10 @@ def one_vector(vocabulary, source, given, h, s, p):
         film.add("".join(_draw_bar(x, 48 + 17 * row, *one, row == 0) for row, one in enumerate(largest)), now + 0.7)
         best.append(", ".join(f"{name} {number(share)}" for name, share in largest if share >= plots.SHOWN))
         if t + 1 < len(s):  # the word written is the next one read
-            way = f"M{x + 49:g} 56V{READ + 14}H{_decoder_x(t + 1, len(s)) - 38:g}"
-            film.add(
-                f'<path d="{way}" fill="none" stroke="{GREY}" stroke-width="1.2" stroke-dasharray="3 3"/>', now + 1.2
-            )
-    film.add(words(560, 26, "probabilities of the next word", 14, "weight", True), begun + 1.2)
+            turn, way = READ + 14, f"M{x + 49:g} 56V{READ + 14}"
+            way = f'<path d="{way}" stroke="{GREY}" stroke-width="1.5" stroke-dasharray="3 3"/>'
+            film.add(way + line(x + 49, turn, _decoder_x(t + 1, len(s)) - 29, turn, width=1.5), now + 1.2)
+    film.add(words(600, 26, "probabilities of the next word", 14, "weight", True), begun + 1.2)
     after = [f"after {word}: {shares}" for word, shares in zip(names[1], best, strict=True)]
     film.description = (
         f"The encoder reads {', '.join(names[0])}; each state is shown with {SHOWN} of its {h.shape[1]} entries. The last one "
@@ -107,7 +106,7 @@ def _draw_encoder(film, read, states, vector, step, passes):
     """Add the encoder's words and states, one every `step` seconds, the wall, and, at `passes`, the vector in its gap."""
     film.add(words(135, 26, "encoder", 16, ENCODER, True) + words(135, 46, "reads the source", 13, fill=GREY))
     film.add(words(FIRST - 26, 26, "decoder", 16, DECODER, True, "start"))
-    for y, tall, texts in ((12, 98, ("the one", "vector")), (238, 54, ("64 numbers,", "no more"))):
+    for y, tall, texts in ((12, 98, ("the one", "vector")), (238, 54, ("only 64", "numbers"))):
         wall = f'<rect x="{DOOR - 38}" y="{y}" width="76" height="{tall}" rx="4" fill="#d0d7de"/>'
         film.add(
             wall + "".join(words(DOOR, y + tall / 2 - 3 + 16 * i, text, 13, bold=True) for i, text in enumerate(texts))

@@ -640,7 +640,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# With a caption's own vector, the model wavers between about 13 words at each step, with another's between more than 30, so real sentences get through as well. But how much of them? The translations begin well; then look for the guitar, the book and the bench, of which something is always missing. A BLEU of about 7 is nothing to be proud of, although other captions' translations score only about 1.
+# With a caption's own vector, the model wavers between about 13 words at each step, with another's between more than 30, so something of real sentences gets through as well. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although other captions' translations score only about 1.
 #
 # With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
 #
