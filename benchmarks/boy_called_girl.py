@@ -80,7 +80,9 @@ def numbers(model, source, given):
         "embeddings": (start - model.P[: source.shape[1]])[0],
         "positions": model.P[: source.shape[1]],
         "start": start[0],
-        "values": attention.f.W_O(attention.f.W_V(x))[0],  # the weights sum to 1, so the bias of W_O may be part of each value
+        "values": attention.f.W_O(attention.f.W_V(x))[
+            0
+        ],  # the weights sum to 1, so the bias of W_O may be part of each value
         "weights": weights(attention.f, x, mask),
         "contexts": (middle - start)[0],
         "middle": middle[0],
@@ -97,12 +99,9 @@ def drawn():
     """Return the first model that translates both sentences and looks at the word that it translates, and its numbers."""
     lesson, batches = page("12_transformer"), Batches()
     both, (source, given, _) = batches.batch(DRAWN), batches.batch(DRAWN[:1])
-    for seed in count():
-        model = trained(seed, lesson, batches)
-        found = numbers(model, source, given)
-        looked_at = found["looks"].argmax(1).tolist()[: len(LOOKED_AT)]
-        if lesson.share_right(model, *both) == 1 and looked_at == LOOKED_AT:
-            return model, found
+    models = (trained(seed, lesson, batches) for seed in count())
+    seen = ((model, numbers(model, source, given)) for model in models if lesson.share_right(model, *both) == 1)
+    return next(each for each in seen if each[1]["looks"].argmax(1).tolist()[: len(LOOKED_AT)] == LOOKED_AT)
 
 
 def main():

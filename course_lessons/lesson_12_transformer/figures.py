@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from course_utils.data.measured import by_seed
+from course_utils.figures import plots
 from course_utils.figures.film import Film, bracketed, chip, line, number, words
 from course_utils.figures.roles import GREY, LINE, ROLES, colour_of
 
@@ -71,9 +73,24 @@ def four_steps():
         if t == 0:
             film.add(words(asks + 50, top + 155, "the last word’s vector asks", 13, "query", anchor="start"), now)
             film.add(words(asks + 50, top + 187, "is added to this vector", 13, anchor="start", fill=GREY), now + 1.2)
-            film.add(words(asks + 50, top + 231, "the most probable next word", 13, anchor="start", fill=GREY), now + 1.7)
+            film.add(
+                words(asks + 50, top + 231, "the most probable next word", 13, anchor="start", fill=GREY), now + 1.7
+            )
     film.description = _four_steps_in_words(seen, written)
     return film
+
+
+def six_layers(runs):
+    """Draw how the stream grows in untrained models of six layers, seeds×7 each, and how many words trained ones get right."""
+    ax = plots.axes(width=7)
+    plots.curves(range(7), runs, "layers", "standard deviation", ax=ax, legend="above")
+    ax.set_yscale("log")
+    rows = {}
+    for name in runs:  # such as "small weights, without norms"
+        part = "norms" if "without" in name else "nothing"
+        setup = f"{part}, six layers, {name.partition(',')[0]}"
+        rows[name] = {"teacher forcing": by_seed("parts", "given_right", part=setup)}
+    plots.dots(rows, "share of words right after 200 steps; a mark for each of three seeds")
 
 
 def _stream(x):
@@ -90,7 +107,9 @@ def _cells(x, y, numbers, role, lit):
     if role:
         drawn = [chip(x, y, "", role, wide, HIGH)]
     else:  # a sum so far
-        drawn = [f'<rect x="{x:g}" y="{y}" width="{wide}" height="{HIGH}" fill="#ffffff" stroke="#1f2328" stroke-width="2"/>']
+        drawn = [
+            f'<rect x="{x:g}" y="{y}" width="{wide}" height="{HIGH}" fill="#ffffff" stroke="#1f2328" stroke-width="2"/>'
+        ]
     for i, entry in enumerate(numbers):
         left, bright = x + i * CELL, lit and i == ENTRY
         if i:
@@ -122,9 +141,15 @@ def _units(left, units):
     drawn, middle = [], left + 2 * CELL
     for i, unit in enumerate(units):
         dark = f'fill="#1f2328" fill-opacity="{min(1, 0.15 + unit / 2):.2f}"' if unit > 0 else 'fill="#ffffff"'
-        drawn.append(f'<rect x="{left + 12 + i * 22}" y="{ROWS["hidden"]}" width="17" height="17" {dark} stroke="{GREY}"/>')
+        drawn.append(
+            f'<rect x="{left + 12 + i * 22}" y="{ROWS["hidden"]}" width="17" height="17" {dark} stroke="{GREY}"/>'
+        )
     above, below = ROWS["middle"] + HIGH + 1, ROWS["hidden"] + 18
-    return "".join(drawn) + line(middle, above, middle, ROWS["hidden"] - 1) + line(middle, below, middle, ROWS["outputs"] - 1)
+    return (
+        "".join(drawn)
+        + line(middle, above, middle, ROWS["hidden"] - 1)
+        + line(middle, below, middle, ROWS["outputs"] - 1)
+    )
 
 
 def _sums(seen):
