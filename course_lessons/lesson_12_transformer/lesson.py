@@ -3,9 +3,9 @@
 # >
 # > girl called boy
 #
-# Who called whom? Only the order of the words tells, and attention by itself doesn't see order. Yet it has something that recurrent networks lack. In lesson 09, any two words were a single step apart, however far apart they stood, and all words were processed at once. After 100 training steps, self-attention found most answers at a distance of 32 words, while an LSTM was still guessing.
+# Who called whom? Only the order tells, and attention by itself doesn't see order. Yet in lesson 09 it had what a recurrent network lacks: any two words were a single step apart, and no word had to wait for another. After 100 training steps, self-attention found most answers across 32 words; an LSTM was still guessing.
 #
-# Vaswani et al. (2017; § refers to their paper) therefore built a translation model in which only attention connects words. They had to add a few other parts to make it work. We build this model, the **Transformer**, let it translate both sentences, and then remove one part at a time to see what each contributes.
+# Vaswani et al. (2017; § refers to their paper) therefore built a translation model in which only attention connects words. They had to add a few other parts. We build this model, the **Transformer**, let it translate both sentences, and then remove its parts one at a time.
 
 # %%
 import re
@@ -34,21 +34,21 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 # %% [markdown]
 # ## A word is a sum that grows
 #
-# Each word keeps a vector of its own, and every layer adds something to it. Attention adds what it finds in other words, and then a small network adds what it makes of the result. That's the whole idea.
+# Each word keeps a vector of its own, and every layer adds to it. Attention adds what it finds in other words; then a small network adds what it makes of that.
 #
-# The film shows it in a model so tiny that all its numbers fit into the picture: vectors have four entries, and each half has a single layer with one head. The model was trained on 46 sentences of three words, neither of ours among them. Follow the bold numbers, the second entry of "girl". Where can "girl" learn anything about "boy"?
+# Here is a model so tiny that all its numbers fit into the picture: four entries in a vector, one head, and one layer in each half. It learned from 46 sentences of three words, neither of ours among them. Follow the bold numbers, the second entry of "girl". Where can "girl" learn anything about "boy"?
 
 # %%
 figures.one_layer()
 
 # %% [markdown]
-# Only along a blue line, with weight 0.34; everything else stays in its column. The **embedding** of "girl" is the same wherever the word stands, so the first thing added is a vector for its position: -1.00 - 0.42 = -1.42. **Self-attention** adds the context 1.45, and a **feed-forward network** adds 0.85, which makes 0.88. The grey column, in which the sum is passed on from part to part, is the word's **residual stream**. The picture leaves out queries, keys and the norms, which come later, and its values include the matrix $W_O$ from lesson 10.
+# Only along a blue line, with weight 0.34; everything else stays in its column. Since the **embedding** of "girl" is the same in every place, a vector for the position is added first: -1.00 - 0.42 = -1.42. **Self-attention** adds the context 1.45, and a **feed-forward network** adds 0.85, which makes 0.88. The grey column, along which the sum is passed on, is the word's **residual stream**. Queries, keys and norms are not drawn, and $W_O$ is part of the values.
 #
-# But the context already contains a share of "girl" itself, with weight 0.36. Why keep the old vector?
+# But the context already contains "girl" itself, with weight 0.36. Why keep the old vector?
 #
 # ## What if attention replaced the word?
 #
-# Then each word would become a weighted mean, which never leaves the range of the values: if they are 2, 4 and 9, the context lies between 2 and 9. In a stack of layers, the words would be averaged again and again. To see the effect, we send 10 random words through 12 layers of self-attention, each with one head and random matrices. After each layer, we measure the mean cosine of two word vectors, which is 1 if they all point in the same direction. After how many layers does it exceed 0.99?
+# Then each word would become a weighted mean, which never leaves the range of the values, and layer after layer, the words would be averaged again. We send 10 random words through 12 layers of self-attention with one head and random matrices. We measure the mean cosine of two words, which is 1 if all point in the same direction. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -95,27 +95,25 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1. Every word thus receives nearly the same mean. With large matrices, attention could keep words apart, but at the start of training, matrices are small. Dong et al. (2021) prove that attention quickly makes words alike if the matrices and the differences between the words are not too large.
+# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1, so every word receives nearly the same mean. Larger matrices could keep words apart, but at the start of training, matrices are small. (For a proof, see Dong et al., 2021.)
 #
-# The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), the words still become more alike, but more slowly. That is why the streams in our film only ever add.
+# The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), the words become alike more slowly.
 #
 # ## One memory, a new look for each word
 #
-# The half of the model that reads the source is the **encoder**, and its output, one vector for each word, is called the **memory**. The other half, the **decoder**, writes the translation: it starts from a sign for the beginning, BOS, predicts a word, appends it and predicts the next, up to the end sign EOS. In our language, "flima" is a boy, "drolo" is a girl and "kovor" means "called". Where does the tiny model look before it writes "kovor"?
+# The half of the model that reads is the **encoder**; its output, a vector for each word, is the **memory**. The half that writes is the **decoder**, which starts from BOS, predicts a word, appends it and predicts the next, up to EOS. In our toy language, "flima" is a boy, "drolo" is a girl and "kovor" means "called". Where does the tiny model look before it writes "kovor"?
 
 # %%
 figures.four_steps()
 
 # %% [markdown]
-# It goes back to "called", which it had passed over to fetch "girl" first. Nobody told the model that verbs go last in this language; it was only trained to predict the next word, and the memory lets it fetch any word at any time. Other models with the same sizes learned the task with looks that are harder to read.
+# It goes back to "called", which it had passed over to fetch "girl" first. Nobody told it that verbs go last; it was only trained to predict the next word. (We chose a model whose looks are easy to read.)
 #
-# But how does the model know, at "drolo", that both nouns are written and the verb is still missing? In the decoder, the words written so far look at each other as well.
+# But how does it know, at "drolo", that both nouns are written? In the decoder, the words written so far also look at each other.
 #
 # ## The architecture
 #
-# The whole model can have any number of layers. In the diagram, the source enters at the top left, and N encoder layers turn it into the memory. At the bottom, the target so far passes through N decoder layers, which also take keys and values from the memory. In the **readout**, every word of the vocabulary gets a probability of being the next.
-#
-# The thick lines stand for the streams of all words. Each box above a line reads from the stream through a norm, which we explain below, and adds its result at a +. Which boxes would have blue lines in our first film?
+# Above, N encoder layers turn the source into the memory. Below, the target so far passes through N decoder layers, which take keys and values from the memory, and the **readout** gives every word a probability of being the next. The thick lines are the streams. Each box reads from its stream through a norm, explained below, and adds its result at a +. Which boxes would have blue lines in our first picture?
 
 # %%
 diagrams.transformer()
@@ -129,7 +127,7 @@ diagrams.transformer()
 #
 # $$\text{head}_i = \text{softmax}\!\left(\frac{Q_i K_i^\top}{\sqrt{d}}\right) V_i \qquad [\text{head}_0, \dots, \text{head}_{H-1}]\, W_O$$
 #
-# Here d = D / H is the dimension of each head. For head $i$, $Q_i$ is a slice of $x W_Q$, and $K_i$ and $V_i$ are the corresponding slices of `memory` multiplied by $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
+# Here d = D / H is the dimension of each head, $Q_i$ is a slice of $x W_Q$, and $K_i$ and $V_i$ are slices of `memory` multiplied by $W_K$ and $W_V$. If x is the target and `memory` the source, which of Q, K and V come from the source?
 
 
 # %%
@@ -160,11 +158,11 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# The keys and values come from the source, whereas the queries come from the target. Because there is one query per target word, the result has the same shape as x and can be added to the stream.
+# Keys and values do, whereas the queries come from the target. Because there is one query per target word, the result has the same shape as x and can be added to the stream.
 #
 # ## One network for all words
 #
-# Attention only collects: matrix products aside, all it does is average. To make something new of what has been collected, each layer also has a position-wise **feed-forward network** (§3.3), which works on one word at a time and is the same for all. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, the eight squares in our first film. A ReLU sets negative values to 0 (the white squares), and $W_2$ maps the units back to D entries.
+# Attention only collects: matrix products aside, all it does is average. To make something of what it has collected, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, the squares in our first picture. A ReLU sets negative values to 0 (white), and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -197,21 +195,19 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The answer is [2, 2], because the four units' values before the ReLU are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, the two matrices would be equivalent to a single matrix, $W_1 W_2$, and the output would be [-1, 2].
+# The answer is [2, 2]: before the ReLU, the units are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, both matrices would amount to a single one, $W_1 W_2$, and the output would be [-1, 2].
 #
 # ## Norms and sub-layers
 #
-# A sum that grows with every layer may grow too large. **Layer normalisation** (Ba et al., 2016) therefore rescales what each box reads so that each word's vector has mean 0 and variance 1. It subtracts the mean μ of the vector's entries and divides by their standard deviation, the square root of the variance σ². A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
+# A sum that grows with every layer may grow too large. **Layer normalisation** (Ba et al., 2016) therefore rescales what each box reads: it subtracts the mean μ of a word's entries and divides by their standard deviation σ. A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f, together with its residual connection and norm, a **sub-layer**. Vaswani et al. (2017) apply the norm after the addition (**post-norm**, §3.1), whereas most models today, including ours, apply it before f (**pre-norm**). Lesson 13 shows a case in which a post-norm model fails to learn and a pre-norm model succeeds.
+# We call a box f, together with its residual connection and norm, a **sub-layer**. Vaswani et al. apply the norm after the addition (**post-norm**, §3.1), whereas most models today, including ours, apply it before f (**pre-norm**).
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# The class also has dropout (§5.4, lesson 09), which stays at 0 until the lesson's last experiment.
-#
-# Normalise x = [1, 2, 6] with g = 1 and b = 0. Then suppose f returns its input unchanged: what do pre-norm and post-norm give for this x?
+# Normalise x = [1, 2, 6] with g = 1 and b = 0. If f returns its input unchanged, what do pre-norm and post-norm give? (Dropout, from lesson 09, stays at 0 until our last experiment.)
 
 
 # %%
@@ -234,13 +230,13 @@ print("post:", norm(x + x).detach())
 diagrams.sublayers()
 
 # %% [markdown]
-# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The normalised vector is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x, whereas post-norm normalises 2x, which gives the same result as normalising x, because doubling x also doubles its mean and standard deviation. With post-norm, the stream itself passes through a norm in every sub-layer; with pre-norm, sub-layers only add to it, as in our film.
+# The mean is 3, the variance is (4 + 1 + 9) / 3 = 4.667 and the standard deviation is 2.16. The normalised vector is therefore [-2, -1, 3] / 2.16 = [-0.926, -0.463, 1.389]. Pre-norm adds this vector to x. Post-norm normalises 2x, which gives the same as normalising x: the stream itself passes through the norm.
 #
 # ## Two kinds of layer
 #
 # An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by a third sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 #
-# Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and the end token EOS, the target consists of the start token BOS and 3 words, and both are padded to 5 positions. Draw the masks on paper: how many different ones are there?
+# Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and EOS, the target of BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
 
 
 # %%
@@ -286,17 +282,15 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. No other attention layer has to be causal, because the whole source is known from the start. Nor does the target padding need a mask: since it comes last, the causal mask hides it from all words, and the loss ignores it.
+# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. The other layers need not be causal, because the whole source is known from the start. Nor does the target padding need a mask: it comes last, so the causal mask hides it from all words.
 #
 # ## The whole model
 #
-# All that is missing now is the beginning and the end. At the input, a word's vector $x_t$ is the sum of its row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11). Both languages share the matrix.
+# At the input, a word's vector $x_t$ is the sum of its row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11). Both languages share the matrix.
 #
-# At the output, the last layer's output $h_t$ passes through a final norm, because with pre-norm the stream itself has not been normalised. In the **readout**, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
+# At the output, the last layer's output $h_t$ passes through a final norm. In the readout, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
-#
-# The entries of E must be small to keep the logits small, but once multiplied by √D, they are about as large as the entries of the position vectors.
 
 
 # %%
@@ -362,7 +356,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Three tests before training
 #
-# A missing mask raises no error, and neither do missing positions, so we test the model before training it. If we change later words in the target or add padding to the source, the logits of earlier words should stay the same. If we reverse the source, they should change, or the model could never tell who called whom. Which test does each part make the model pass?
+# Missing masks or positions raise no error, so we test the model first. If we change later words in the target or add padding to the source, the logits of earlier words should stay the same. If we reverse the source, they should change. Which model fails which test?
 
 
 # %%
@@ -410,15 +404,15 @@ for name, tested in models.items():
 table(rows, ["safe from later words", "safe from padding", "sees the order"])
 
 # %% [markdown]
-# Each part makes the model pass one test, and the whole model passes all three. Without positions, a vector depends only on the other words, not on their places: both our sentences then give the decoder the same memory in a different order. Since attention adds up what it finds there, no training can make the two translations differ.
+# Each part is needed for one test. Without positions, our two sentences give the decoder the same memory in a different order. Since attention adds up what it finds there, no training could make the two translations differ.
 #
 # ## Does it translate?
 #
-# Now that the masks work, we train a small model, with D = 32, 4 heads, F = 64 and 2 layers in each half, on lesson 06's toy task. The source is English, the target is an invented language whose verbs come last, and each sentence has exactly one correct translation.
+# We train a small model, with D = 32, 4 heads, F = 64 and 2 layers in each half, on lesson 06's toy task. The target is our invented language whose verbs come last, and each sentence has exactly one correct translation.
 #
-# As in lesson 05, a batch consists of the source, the decoder's input words and the words it should predict, padded with 0 (PAD). At each of the 200 steps, we sample 64 pairs. The loss ignores padding, gradients with a norm above 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
+# As in lesson 05, a batch consists of the source, the decoder's input and the words it should predict, padded with 0 (PAD). We train for 200 steps with 64 pairs each. Gradients with a norm above 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
 #
-# We test the model in two ways. With teacher forcing, it predicts each word from the correct previous words, as in training. When it writes by itself, the decoder starts from BOS, and each word it predicts is appended before it predicts the next. In which of the two tests will it get more words right?
+# With teacher forcing, the model predicts each word from the correct previous words, as in training; by itself, it reads what it has written. In which of these two tests will it get more words right?
 
 
 # %%
@@ -526,13 +520,13 @@ print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}
 # %% [markdown]
 # With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training.
 #
-# Our puzzle is solved: "flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither sentence in training. In the long translation, some words are missing, and because a word counts only in its exact position, all later words are wrong.
+# Our puzzle is solved: "flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither sentence in training. The long translation lacks some words, so all later ones are in the wrong places.
 #
 # ## Remove one part at a time
 #
-# Which parts did the model need? We remove one at a time and train the rest in the same way. Where attention to the source, a feed-forward network or a norm is removed, x passes through unchanged, and without its residual connection, a sub-layer is f(norm(x)). To remove the positions, we set their vectors to 0; to remove a mask, we hide nothing.
+# Which parts did the model need? We remove one at a time and train the rest in the same way. Where attention to the source, a feed-forward network or a norm is removed, x passes through unchanged; without its residual connection, a sub-layer is f(norm(x)).
 #
-# We begin with the causal mask. Without it, each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
+# Without the causal mask, each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
 
 
 # %%
@@ -595,11 +589,11 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. Whereas the whole model has to find the next word in the source, the model without the mask can copy it from the next position in the target. But when the model writes, that position is empty. A good loss can therefore hide a useless model, which is why we tested the mask before training.
+# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source. Without the mask, it can copy it from the next position, which is empty when the model writes. A good loss can hide a useless model, which is why we tested the mask first.
 #
 # **Your turn**: predict the result for a different part, such as "norms", and rerun the last two cells with that `part`.
 #
-# The next figure shows all seven parts, now with 300 steps and five seeds each. Two things are new in it. A short sentence is padded in a batch but not on its own, so we also let each model translate one sentence at a time. And because a model without feed-forward networks has fewer parameters, we also train one with a third layer, which has nearly as many as the whole model (41,472 compared with 45,632). Which parts does a model need to get half of the words right by itself?
+# The next figure shows all seven parts, with 300 steps and five seeds each. Each model also translates one sentence at a time, which needs no padding. One has a third layer instead of its feed-forward networks, and nearly as many parameters as the whole model (41,472 compared with 45,632). Which parts does a model need to get half of the words right by itself?
 
 # %%
 taken_out = {
@@ -625,20 +619,11 @@ for name in list(taken_out)[:3]:
 plots.dots(rows, "share of words right; a mark for each of five seeds")
 
 # %% [markdown]
-# Four parts are needed to get half of the words right in 300 steps:
+# It needs four. Without attention to the source, it can only guess from the previous words. Without positions, it knows which words the source contains but not their order. Without the causal mask, it relies on words that are missing when it writes.
 #
-# | removed | words right with teacher forcing | by itself | a likely reason |
-# | --- | --- | --- | --- |
-# | positions | about three in four | over a third | the encoder sees which words the source contains, but not their order |
-# | attention to the source | less than a third | hardly any | the decoder can only guess from the previous words |
-# | causal mask | nearly all | hardly any | it relies on words that are missing when it writes |
-# | residual connections | a quarter at most | a seventh at most | see below |
+# Without the source mask, it gets fewer words right when it translates one sentence at a time, probably because it learned to rely on padding. Without feed-forward networks, it gets about twice as many words wrong on average, and a third layer doesn't make up for them.
 #
-# Without the source mask, the model still gets nearly all words right in a batch. It gets fewer right when it translates one sentence at a time, probably because it learned to rely on padding. Without feed-forward networks, the model gets about twice as many words wrong on average, and a third layer doesn't make up for them.
-#
-# Without residual connections, none of the five models learned the task within 300 steps. Even after 1,000 steps at a learning rate of 0.003, three models got [14% to 18% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 23% to 72% with larger initial weights. Always choosing the most frequent word would give 12%.
-#
-# The usual explanation is that no gradient reaches the first layer. If that's so, its gradient must be small before training, and we can measure it. We also look at the memory of the long sentence: how alike are its words? Because norms rescale whatever passes through them, we try both with and without norms.
+# The fourth part is the residual connections. Even after 1,000 steps at a rate of 0.003, three models without them got [14% to 18% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 23% to 72% with larger initial weights. Always choosing the most frequent word would give 12%. The usual explanation is that no gradient reaches the first layer. We measure it before training, with and without norms, which rescale whatever passes through them. We also measure how alike the words of the long sentence are in the memory.
 
 
 # %% tags=["nbval-check-output"]
@@ -674,11 +659,11 @@ columns = ["first layer's gradient", "mean cosine in the memory"]
 table(rows, columns, corner="before training", digits=4)
 
 # %% [markdown]
-# The usual explanation holds only without norms: there, taking out the residual connections shrinks the first gradient several hundredfold. With norms, the gradient even grows, and yet the model doesn't learn. The other column shows what is wrong. Without residual connections, all words of the memory point in the same direction, as in our experiment with random matrices. A decoder that finds the same vector everywhere cannot learn where to look.
+# The explanation holds only without norms: there, taking out the residual connections shrinks the first gradient several hundredfold. With norms, the gradient even grows, and yet our model doesn't learn. The other column shows what is wrong. Without residual connections, all words of the memory point in the same direction, as in our first experiment, and a decoder that finds the same vector everywhere cannot learn where to look.
 #
 # ## What are norms for?
 #
-# Removing the norms changed hardly anything, so why does nearly every Transformer have them? Since our model is small and starts with small weights, we now build six layers on each side. We build them with and without norms, and with small and large weights, which are up to twice as large (Glorot and Bengio, 2010). Before training, we measure the standard deviation of the stream's entries after each decoder layer. The second plot shows which models learn within 200 steps at a learning rate of 0.003. In which of the four cases do you expect large entries?
+# Removing the norms changed hardly anything, so why does nearly every Transformer have them? We now build six layers on each side, with and without norms, and with small and large weights, which are up to twice as large (Glorot and Bengio, 2010). We measure the standard deviation of the stream's entries before training, and the words that the models get right after 200 steps at a rate of 0.003. In which of the four cases do you expect large entries?
 
 
 # %%
@@ -710,11 +695,11 @@ for weights in ("small", "large"):
 figures.six_layers(runs)
 
 # %% [markdown]
-# With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing in 200 steps. In the other three cases, the entries grow slowly. Models with norms also learn when they start with large weights, though less than with small weights, where norms help only slightly. Norms thus make the choice of initial weights less critical here, at the one learning rate we tried.
+# With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing in 200 steps. Models with norms also learn when they start with large weights, though less than with small weights, where norms help only slightly. Norms thus make the initial weights less critical, at the one rate we tried.
 #
 # ## Real captions
 #
-# Can our model translate real sentences? In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "snow", "book" and "bench". We now train our Transformer on the same captions for four epochs, with the loop from above and with dropout. Will the three words survive?
+# In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "snow", "book" and "bench". We now train our Transformer on the same captions for four epochs, with dropout. Will the three words survive?
 
 # %%
 UNK = 3  # the number of all tokens that occur fewer than three times
@@ -784,18 +769,18 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.0f}")
 print("test translations with UNK:", sum("UNK" in text for text in written))
 
 # %% [markdown]
-# In our run, all three translations are correct. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model. That model had about twice as many parameters and was trained for one more epoch. But more than half of the test translations contain UNK, and with a different seed, "book" was [lost again](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do). Lesson 13 does better with less common words.
+# In our run, "snow" and "bench" survive, but "book" is lost. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model, which had twice as many parameters and one more epoch. But more than half of the test translations contain UNK, which lesson 13 replaces by subwords.
 #
 # ## Was it worth replacing the GRUs?
 #
-# We promised a short path between any two words, and no waiting for the word before. What is that worth in translation? We trained both kinds of model on [all 29,000 captions](../docs/measurements.md#how-well-the-translators-translate), of any length, each kind with its own settings and three seeds:
+# Short paths and no waiting were the promise. We trained both on [all 29,000 captions](../docs/measurements.md#how-well-the-translators-translate), each kind with its own settings, three seeds each:
 #
-# | | BLEU, 1,000 test captions | minutes of training |
+# | | BLEU, test captions of 2016 | minutes of training |
 # | --- | --- | --- |
 # | Transformer | **37.6** (37.5 to 37.7) | 8 |
 # | GRUs with attention | 33.9 (33.7 to 34.4) | 7 |
 #
-# The Transformer is clearly ahead in about the same time. But is it always? We also trained GRUs with attention, much like lesson 06's, on our toy task for 200 steps, with the same batches as the Transformer, at the best of three learning rates. Which model gets more words right when it writes by itself?
+# The Transformer is clearly ahead. On our toy task, we also trained GRUs much like lesson 06's on the same 200 batches, each model at the best of three learning rates. Which gets more words right by itself?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -808,13 +793,11 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# Here, the GRUs get more words right in the same time, though they also have more parameters. Perhaps sentences of at most 12 words with simple rules have no use for short paths. Nor does the Transformer train faster here, although it processes all words at once: a single processor core has no time to gain from that.
+# Here, the GRUs get more words right in the same time, though they also have more parameters. Perhaps short, regular sentences have no use for short paths, and a single processor core cannot compute all words at once.
 #
 # ## What turns attention into a translator?
 #
-# Attention can translate without any GRU, even real captions. It needs positions, a causal mask and a way to let the translation look at the source, here a second attention layer. With any of these missing, the model got most words wrong after 300 steps when it wrote by itself. Without residual connections, all words of the memory were alike before training, and our models learned far more slowly, those with small initial weights next to nothing in 1,000 steps. Finally, the model needs the source mask to translate a sentence as well on its own as in a batch.
-#
-# Without feed-forward networks, the model got about twice as many words wrong on average, and a third layer did not make up for their absence. Norms made hardly any difference in our small model, whereas six-layer models with large initial weights learned within 200 steps only with norms.
+# Positions, a causal mask and attention to the source: without any one of these, the model got most words wrong when it wrote by itself. Without residual connections, all words of the memory were alike before training, and with small initial weights, the model learned next to nothing. Without the source mask, a sentence was translated less well on its own than in a batch, and without feed-forward networks, about twice as many words were wrong. Norms mattered only in six-layer models with large initial weights.
 #
 # ## Where you will meet this
 #
@@ -826,11 +809,10 @@ table(rows, columns, corner="200 steps", digits=2)
 # | `W_1`, `W_2` | $W_1$, $W_2$ | `linear1`, `linear2` | `fc1`, `fc2` |
 # | pre-norm | post-norm | post-norm, unless `norm_first=True` | post-norm |
 # | mask: True may be seen | $-\infty$ | `src_key_padding_mask`: True must not be seen | `attention_mask`: 1 may be seen |
-# | `dropout`: 0 unless stated | 0.1 | 0.1 by default | 0.1 by default |
 #
-# You will meet two tools of PyTorch in every such model. With `register_buffer`, a tensor that is not trained, such as P or the causal mask, moves to the GPU and is saved with the model. Dropout is on in a new module and after `model.train()`, and off after `model.eval()`. If you forget to switch it off, translations are partly random.
+# With `register_buffer`, a tensor that is not trained, such as P, moves to the GPU and is saved with the model. Dropout is on in a new module and off after `eval()`; if you forget to switch it off, translations are partly random.
 #
-# Figure 1 of Vaswani et al. (2017) is the best-known picture of the Transformer. After a comparison of our layers with PyTorch's, the next cell writes the names from this figure on our diagram, in italics. Its "Add & Norm" is our +, with the norm after it.
+# The diagram has the names from the paper's Figure 1 in italics. The figure's "Add & Norm" is our +, with the norm after it.
 
 # %% tags=["nbval-check-output"]
 encoder = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=True)
@@ -878,12 +860,11 @@ check("12.q5", ...)
 # %% [markdown]
 # ## Recap
 #
-# - Each word has a residual stream, a sum to which every part adds. Attention alone, with small random matrices, makes words alike; with residual connections, x + f(x), this happens more slowly.
+# - Each word has a residual stream, a sum to which every part adds. Attention alone makes words alike.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two, self-attention and a feed-forward network; a decoder layer has a third between them, attention to the source.
-# - There are three kinds of attention layer and two masks: one hides the source's padding, the other is causal. A missing mask raises no error, so we test for it.
-# - Without residual connections, positions, the causal mask or attention to the source, the model gets most words wrong after 300 steps when it writes by itself.
-# - Norms made six-layer models less sensitive to large initial weights.
+# - There are three kinds of attention layer and two masks.
+# - Without residual connections, positions, the causal mask or attention to the source, most words are wrong.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
-# **Next**: our Transformer learned to translate short captions. [How is one trained well, and what does it know then?](13_training.ipynb)
+# **Next**: our Transformer translates short captions. [How is one trained well, and what does it know then?](13_training.ipynb)
