@@ -734,10 +734,10 @@ def _(_):
     return [[round(end.item(), 2) for end in (s.min(), s.max())] for s in shares] == [[0.14, 0.18], [0.23, 0.72]]
 
 
-@claim("12", "In our run, all three translations are correct.")
+@claim("12", 'In our run, "snow" and "bench" survive, but "book" is lost.')
 def _(numbers):
-    right = ("ein mann spielt gitarre .", "zwei hunde laufen im schnee .", "eine frau liest ein buch auf einer bank .")
-    return all(f"→ {german}\n" in numbers.shown for german in right)
+    (last,) = re.findall(r"on a bench\. → (.*)", numbers.shown)
+    return "im schnee" in numbers.shown and "bank" in last and "buch" not in last
 
 
 @claim("12", "On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model,")

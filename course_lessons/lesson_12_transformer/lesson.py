@@ -101,7 +101,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 #
 # ## One memory, a new look for each word
 #
-# The half of the model that reads is the **encoder**; its output, a vector for each word, is the **memory**. The half that writes is the **decoder**, which starts from BOS, predicts a word, appends it and predicts the next, up to EOS. In our toy language, "flima" is a boy, "drolo" is a girl and "kovor" means "called". Where does the tiny model look before it writes "kovor"?
+# The half of the model that reads is the **encoder**; its output, a vector for each word, is the **memory**. The half that writes is the **decoder**, which starts from BOS and appends one predicted word after another, up to EOS. In our toy language, "flima" is a boy, "drolo" is a girl and "kovor" means "called". Where does the tiny model look before it writes "kovor"?
 
 # %%
 figures.four_steps()
@@ -236,7 +236,7 @@ diagrams.sublayers()
 #
 # An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by a third sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 #
-# Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and EOS, the target of BOS and 3 words, both padded to 5 positions. Draw the masks on paper: how many different ones are there?
+# Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and EOS, the target of BOS and 3 words, both padded to 5 positions. Draw the masks: how many different ones are there?
 
 
 # %%
@@ -282,11 +282,11 @@ masks = {
 plots.side_by_side(plots.mask, masks)
 
 # %% [markdown]
-# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. The other layers need not be causal, because the whole source is known from the start. Nor does the target padding need a mask: it comes last, so the causal mask hides it from all words.
+# There are only two: the source mask, which hides the source padding and is used twice, and the causal mask of the decoder's self-attention. The other layers need not be causal, because the whole source is known from the start. The target padding needs no mask: it comes last, so the causal mask hides it.
 #
 # ## The whole model
 #
-# At the input, a word's vector $x_t$ is the sum of its row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11). Both languages share the matrix.
+# At the input, a word's vector $x_t$ is the sum of its row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11).
 #
 # At the output, the last layer's output $h_t$ passes through a final norm. In the readout, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
@@ -812,7 +812,7 @@ table(rows, columns, corner="200 steps", digits=2)
 #
 # With `register_buffer`, a tensor that is not trained, such as P, moves to the GPU and is saved with the model. Dropout is on in a new module and off after `eval()`; if you forget to switch it off, translations are partly random.
 #
-# The diagram has the names from the paper's Figure 1 in italics. The figure's "Add & Norm" is our +, with the norm after it.
+# The diagram has the names from the paper's Figure 1 in italics; its "Add & Norm" is our + with a norm after it.
 
 # %% tags=["nbval-check-output"]
 encoder = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=True)
