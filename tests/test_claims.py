@@ -762,7 +762,7 @@ def _(numbers):
     "With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing",
 )
 def _(numbers):
-    sizes = numbers("large weights, without norms")
+    sizes = numbers("large weights, without norms: ")
     return max(sizes) > 100 * min(sizes)
 
 
