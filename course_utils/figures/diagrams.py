@@ -272,7 +272,8 @@ def soft_and_hard(new=()) -> Diagram:
 def transformer(new=(), paper_names=False) -> Diagram:
     """The whole Transformer: encoder above, decoder below, their residual streams as lines, attention layers beside them.
 
-    With `paper_names`, the names in Figure 1 of Vaswani et al. (2017) are in italics beside the parts.
+    With `paper_names`, the names in Figure 1 of Vaswani et al. (2017) are in italics beside the parts, unless some are new:
+    there is no room for both names and badges.
     """
     draw = Sketch("The Transformer, with the names of the paper" if paper_names else "The Transformer", new)
     memory, readout = draw.data("memory", "memory", 76), draw.step("readout", "readout: next word", 76, 48)
@@ -281,9 +282,10 @@ def transformer(new=(), paper_names=False) -> Diagram:
     draw.arrow(memory, cross, "keys and values", over=102, name="memory")
     target = next(box for box in draw.boxes if box.text == "target\nso far")
     draw.arrow(readout, target, "the next word is appended", over=356, name="readout")
-    for text, centre, middle in PAPER_NAMES if paper_names else ():
+    names = PAPER_NAMES if paper_names and not new else ()
+    for text, centre, middle in names:
         draw.note(text).at(centre, middle)
-    of_paper = ", ".join(plain(text) for text, *_ in PAPER_NAMES)
+    of_paper = ", ".join(plain(text) for text, *_ in names)
     return draw.diagram(f"""Above, the words of the source get an embedding + positions. A thick line leads on through N
         layers: one residual stream. Beside it are self-attention and feed-forward: each reads the stream through its
         norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is
@@ -291,7 +293,7 @@ def transformer(new=(), paper_names=False) -> Diagram:
         through N layers of causal self-attention, attention to the source and feed-forward, each f(norm(x)), added at a
         +, and again to a norm after the last. The attention to the source takes its keys and values from the memory.
         The readout gives probabilities of the next word. An arrow leads from it back to the target so far: the next
-        word is appended.{f" The paper's names, from left to right, above and below: {of_paper}." * paper_names}""")
+        word is appended.{f" The paper's names, from left to right, above and below: {of_paper}." * bool(names)}""")
 
 
 def decoder_only(new=(), llama=False) -> Diagram:
