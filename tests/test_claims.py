@@ -760,13 +760,13 @@ def _(_):
     return [[round(end.item(), 2) for end in (s.min(), s.max())] for s in shares] == [[0.14, 0.18], [0.23, 0.72]]
 
 
-@claim("12", "In our run, all three translations are correct.")
+@claim("12", 'In our run, "snow" and "bench" survive, but "book" is lost.')
 def _(numbers):
-    right = ("ein mann spielt gitarre .", "zwei hunde laufen im schnee .", "eine frau liest ein buch auf einer bank .")
-    return all(f"→ {german}\n" in numbers.shown for german in right)
+    (last,) = re.findall(r"on a bench\. → (.*)", numbers.shown)
+    return "im schnee" in numbers.shown and "bank" in last and "buch" not in last
 
 
-@claim("12", "On the short test captions, the model's BLEU is 26, compared with about 7 for lesson 05's model,")
+@claim("12", "On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model,")
 def _(numbers):
     (captions, bleu), (with_unknown,) = numbers("BLEU on"), numbers("test translations with UNK:")
     lesson_05 = (ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8")
@@ -774,7 +774,7 @@ def _(numbers):
     return 20 < bleu < 28 and with_unknown > captions / 2 and 6.5 < theirs < 7.5
 
 
-@claim("12", "The GRUs get more words right in the same time, though they also have more parameters.")
+@claim("12", "Here, the GRUs get more words right in the same time, though they also have more parameters.")
 def _(numbers):
     ours, theirs = (
         numbers("\nTransformer  "),
@@ -788,19 +788,44 @@ def _(numbers):
     "With large weights and without norms, the entries grow a hundredfold or more, and the models learn next to nothing",
 )
 def _(numbers):
-    sizes = numbers("large weights, without norms")
+    sizes = numbers("large weights, without norms: ")
     return max(sizes) > 100 * min(sizes)
 
 
 @claim("12", "though less than with small weights, where norms help only slightly.")
-def _(numbers):
+def _(_):
     small, without_small, large, without_large = (
-        numbers(f"\n{weights} weights, {norms} norms  ")
+        by_seed("parts", "given_right", part=f"{part}, six layers, {weights} weights").tolist()
         for weights in ("small", "large")
-        for norms in ("with", "without")
+        for part in ("nothing", "norms")
     )
     slightly = 0 < min(a - b for a, b in zip(small, without_small, strict=True)) < 0.1
     return max(without_large) < 0.15 < max(large) < min(small) and slightly
+
+
+@claim("12", "there, taking out the residual connections shrinks the first gradient several hundredfold.")
+def _(numbers):
+    both, no_residual, no_norms, neither = (
+        numbers(f"{norms} norms, {residual} residual connections  ")  # mean, lowest and highest of each column
+        for norms in ("with", "without")
+        for residual in ("with", "without")
+    )
+    alike = min(no_residual[4], neither[4]) > 0.99 and max(both[5], no_norms[5]) < 0.8
+    return alike and no_norms[0] > 300 * neither[0] and no_residual[1] > both[2]
+
+
+@claim(
+    "12",
+    '"flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither',
+)
+def _(numbers):
+    right = (
+        "model   flima drolo kovor",
+        "model   drolo flima kovor",
+        "girl (in training: False)",
+        "boy (in training: False)",
+    )
+    return all(line in numbers.shown for line in right)
 
 
 @claim("13", "All four lines below were in lesson 05's training loop.")

@@ -37,6 +37,7 @@ SHOWN = {
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], "le", "chien", **more),
     "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
+    "transformer, the paper's names": lambda **more: diagrams.transformer(paper_names=True, **more),
     "sub-layers": diagrams.sublayers,
     "recurrent attention": diagrams.recurrent_attention,
     "memory network": diagrams.memory_hops,

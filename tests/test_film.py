@@ -14,6 +14,7 @@ from course_lessons.lesson_03_queries_keys_values import figures as of_lesson_03
 from course_lessons.lesson_05_seq2seq import figures as of_lesson_05
 from course_lessons.lesson_06_seq2seq_attention import figures as of_lesson_06
 from course_lessons.lesson_09_self_attention import figures as of_lesson_09
+from course_lessons.lesson_12_transformer import figures as of_lesson_12
 from course_utils.data.small_world import small_world, truth
 from course_utils.figures.film import HOLD, ON_BAR, Film, bar, bracketed, number, on_bar, words
 from course_utils.figures.looks import products
@@ -66,6 +67,8 @@ FILMS = {
     "all at once": of_lesson_09.all_at_once(WORDS_09, X_09, X_09 @ W_Q_09, X_09, X_09, SCORES_09, A_09, C_09),
     "swapped": of_lesson_09.swapped(WORDS_09, MOVED_09, (C_09, A_09), (C_09[MOVED_09], A_09[MOVED_09][:, MOVED_09])),
     "who is it": of_lesson_09.who_is_it(),
+    "one layer": of_lesson_12.one_layer(),
+    "four steps": of_lesson_12.four_steps(),
     "one look": of_lesson_06.one_look(["our", "small", "boy"], S, H, Z, Z.softmax(0)),
 }
 LARGEST = 60 * 1024  # bytes
@@ -168,6 +171,31 @@ def test_the_sum_that_three_looks_shows_can_be_checked_by_eye():
     products = [float(part[1]) * float(part[2].replace("−", "-")) for part in parts if part]
     (total,) = (float(text.removeprefix("= ").replace("−", "-")) for text in shown if text.startswith("= "))
     assert len(products) == 4 and round(sum(products), 2) == total
+
+
+def test_both_sums_that_one_layer_shows_can_be_checked_by_eye():
+    of_context, of_sum = (
+        text.split(": ")[1].replace("−", "-").replace("×", "*").split(" = ")
+        for text in texts(FILMS["one layer"].frame())
+        if text.startswith(("context: ", "sum: "))
+    )
+    for summands, total in (of_context, of_sum):
+        assert set(summands) <= set("0123456789.-+*() ") and round(eval(summands), 2) == float(total)
+
+
+def test_films_of_lesson_12_show_what_their_model_computes():
+    made, lesson = program("boy_called_girl"), program("measuring").page("12_transformer")
+    kept = json.loads(of_lesson_12.TINY.read_text(encoding="utf-8"))
+    batches = made.Batches()
+    model = made.untrained(lesson, batches)
+    parameters = {name: torch.tensor(rows, dtype=torch.double) for name, rows in kept["parameters"].items()}
+    model.load_state_dict(parameters | dict(model.named_buffers()))
+    source, given, wanted = batches.batch(made.DRAWN)
+    assert lesson.share_right(model, source, given, wanted) == 1
+    found = made.numbers(model, source[:1], given[:1])
+    for name, rows in found.items():
+        torch.testing.assert_close(rows, torch.tensor(kept[name], dtype=torch.double), rtol=0, atol=1e-4)
+    assert found["looks"].argmax(1).tolist()[:3] == made.LOOKED_AT
 
 
 def test_a_look_shows_the_numbers_that_the_lesson_prints():

@@ -438,4 +438,4 @@ check("11.q5", ...)
 #
 # **Exercises**: [open them](../exercises/11_positions_exercises.ipynb)
 #
-# **Next**: we have words that look at each other, in several heads and with positions. [What else do we need to turn attention into a translation model?](12_transformer.ipynb)
+# **Next**: we have words that look at each other, in several heads and with positions. [What turns attention into a translator?](12_transformer.ipynb)

@@ -5,7 +5,7 @@ from course_utils.checks.lesson import Lesson
 lesson = Lesson(
     number="12",
     title="The Transformer",
-    question="What else do we need to turn attention into a translation model?",
+    question="What turns attention into a translator?",
     goals=(
         "show what attention alone does to words, and what a residual connection changes",
         "compute a feed-forward network and a layer norm by hand",
@@ -14,6 +14,6 @@ lesson = Lesson(
         "tell from the way a model fails which of its parts is missing",
     ),
     needs="lesson 05: teacher forcing; lesson 10: several heads, masks; lesson 11: positions",
-    reading=80,
-    runs="two minutes",
+    reading=90,
+    runs="a minute and a half",
 )

@@ -17,6 +17,13 @@ SHAPES = {"queries": "B T D", "keys": "B S D", "values": "B S E", "scores": "B T
 AMONG_WORDS = SHAPES | {"queries": "B S D", "values": "B S D", "scores": "B S S", "context": "B S D"}
 NARROW_WORDS = "word\nvectors: *x*₁ *x*₂ *x*₃"
 CAUSAL, CROSS, LLAMA = "causal\nself-attention", "attention\nto the source", "causal attention,\nrotary, 8 groups"
+PAPER_NAMES = (  # in Figure 1 of Vaswani et al. (2017): a name, and where its middle is in `transformer`
+    *(("Inputs", 51, 38), ("Input Embedding,\nPositional Encoding", 138, -46), ("Multi-Head\nAttention", 272, -134)),
+    *(("Feed Forward", 398, -126), ("N×", 488, -88), ("Outputs\n(shifted right)", 116, 304)),
+    *(("Output Embedding,\nPositional Encoding", 138, 210), ("Masked Multi-Head\nAttention", 272, 124)),
+    *(("Multi-Head\nAttention", 446, 124), ("Feed Forward", 536, 134), ("N×", 614, 167)),
+    *(("Linear, Softmax", 690, 218), ("Output\nProbabilities", 650, 304)),
+)
 Q, K, V, DOT = "queries: *Q*", "keys: *K*", "values: *V*", "*q* · *k*"
 EIGHT_SCORES = "dot, scaled dot, content-based, general, additive, perceptron, concatenating, location-based".split(
     ", "
@@ -245,23 +252,31 @@ def soft_and_hard(new=()) -> Diagram:
         there alone. No gradient passes the draw: an estimate from k and R_k comes back to the scores.""")
 
 
-def transformer(new=()) -> Diagram:
-    """The whole Transformer: encoder above, decoder below, their residual streams as lines, attention layers beside them."""
-    draw = Sketch("The Transformer", new)
+def transformer(new=(), paper_names=False) -> Diagram:
+    """The whole Transformer: encoder above, decoder below, their residual streams as lines, attention layers beside them.
+
+    With `paper_names`, the names in Figure 1 of Vaswani et al. (2017) are in italics beside the parts, unless some are new:
+    there is no room for both names and badges.
+    """
+    draw = Sketch("The Transformer, with the names of the paper" if paper_names else "The Transformer", new)
     memory, readout = draw.data("memory", "memory", 76), draw.step("readout", "readout: next word", 76, 48)
     _draw_stack(draw, "source", {"encoder": "self-attention"}, 0, memory)
     _, cross, _ = _draw_stack(draw, "target\nso far", {"causal": CAUSAL, "cross": CROSS}, 256, readout)
     draw.arrow(memory, cross, "keys and values", over=102, name="memory")
     target = next(box for box in draw.boxes if box.text == "target\nso far")
     draw.arrow(readout, target, "the next word is appended", over=356, name="readout")
-    return draw.diagram("""Above, the words of the source get an embedding + positions. A thick line leads on through N
+    names = PAPER_NAMES if paper_names and not new else ()
+    for text, centre, middle in names:
+        draw.note(text).at(centre, middle)
+    of_paper = ", ".join(plain(text) for text, *_ in names)
+    return draw.diagram(f"""Above, the words of the source get an embedding + positions. A thick line leads on through N
         layers: one residual stream. Beside it are self-attention and feed-forward: each reads the stream through its
         norm, f(norm(x)), and at a + its result is added to the stream. A norm follows the last layer, and the result is
         the memory. Below, the words of the target so far get an embedding + positions, too. Their residual stream leads
         through N layers of causal self-attention, attention to the source and feed-forward, each f(norm(x)), added at a
         +, and again to a norm after the last. The attention to the source takes its keys and values from the memory.
         The readout gives probabilities of the next word. An arrow leads from it back to the target so far: the next
-        word is appended.""")
+        word is appended.{f" The paper's names, from left to right, above and below: {of_paper}." * bool(names)}""")
 
 
 def decoder_only(new=(), llama=False) -> Diagram:

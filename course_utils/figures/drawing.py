@@ -27,6 +27,8 @@ STYLE = """\
     ID .box { stroke-width: 1.5 }
     ID .data .box { fill: #f6f8fa; stroke: #8c959f }
     ID .frame .box { fill: none; stroke: #6e7781; stroke-dasharray: 5 4 }
+    ID .note .box { fill: none; stroke: none }
+    ID .note text { font-weight: 400; font-style: italic; font-size: 13px; fill: #59636e }
     ID .step .box { fill: #ffffff; stroke: #424a53 }
     ID .new .box { stroke-width: 3 }
     ID .step.new .box, ID .data.new .box { stroke: #1f2328 }
@@ -44,7 +46,7 @@ ROLE_OF_WORDS = ROLE_OF | {"*q*": "query", "*k*": "key", "*v*": "value", "weight
 
 @dataclass
 class Box:
-    """A box: its names, its text, its corner and size, and whether it holds data, is a step, or frames other boxes."""
+    """A box: its names, its text, its corner and size, and whether it holds data, is a step, notes a name, or frames other boxes."""
 
     name: str  # by which a lesson highlights it; several are separated by spaces
     text: str

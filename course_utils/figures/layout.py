@@ -31,6 +31,11 @@ class Sketch:
         """Add a box for something read, kept or returned."""
         return self.step(name, text, width, height, "data")
 
+    def note(self, text) -> Box:
+        """Add words in italics without an edge, such as another name for what they are beside."""
+        lines = text.split("\n")
+        return self.step("", text, 12 + 7.2 * max(map(len, lines)), LINE * len(lines), "note")
+
     def frame(self, boxes, room=12) -> Box:
         """Add a dashed frame around boxes."""
         x, y = min(box.x for box in boxes) - room, min(box.y for box in boxes) - room
