@@ -180,14 +180,17 @@ def _(_):
 def _(numbers):
     shares = numbers("number of θs 2:")
     for seed, share in ((0, shares[0]), (3, shares[3])):
-        found = {
-            number: re.findall(rf"Row seed {seed}, θ{'₀₁₂'[number]}: the largest is ([\d.]+), at (\w+)", numbers.shown)
-            for number in (1, 2)
+        rows = {
+            i: re.findall(rf"Row seed {seed}, θ{i}: (.*?)\.(?= Row| Panel|$)", numbers.shown, re.MULTILINE)
+            for i in "₁₂"
         }
-        words = {number: [word for size, word in pair if float(size) > 0.95] for number, pair in found.items()}
+        words = {
+            i: [word for word, size in re.findall(r"(\w+) ([\d.]+)", " ".join(of)) if float(size) > 0.95]
+            for i, of in rows.items()
+        }
         shares_work = any(
             words[one] == ["not", "not"] and len({"funny", "lifeless"} & set(words[other])) == 1
-            for one, other in ((1, 2), (2, 1))
+            for one, other in ("₁₂", "₂₁")
         )
         if shares_work != (share > 0.99):
             return False
@@ -394,6 +397,11 @@ def _(_):
 def _(numbers):
     yours, three = numbers("your model  "), numbers("three models  ")[::3]
     return all(abs(own - mean) < 0.05 for own, mean in zip(yours, three, strict=True)) and yours[-1] < 0.12
+
+
+@claim("06", "Yours gets more wrong only because of its seed")
+def _(numbers):
+    return numbers("your model  ")[-1] > numbers("three models  ")[-1]  # the highest of the three
 
 
 @claim("06", "The model never saw this sentence in training")
