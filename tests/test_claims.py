@@ -13,10 +13,12 @@ import torch
 from repository import ROOT
 
 from course_lessons.lesson_15_captions.figures import MAPS, ON_GRASS
+from course_utils.data.generated_reviews import four_cases
 from course_utils.data.measured import by_seed, measured_at, measured_once, read_rows
 from course_utils.data.photographs import read_captions
 from course_utils.models import variants
 from course_utils.models.attention import causal_mask
+from course_utils.models.sentiment import SumOfWords, build_vocabulary, encode
 from course_utils.models.serialization import load_pretrained
 from course_utils.models.transformer import Transformer
 from course_utils.translation.translate import align
@@ -167,23 +169,36 @@ def _(numbers):
     return sum(share > 0.99 for share in two) >= 3 and min(three) > 0.99
 
 
-@claim("02", "The sum, in the row for 0 θs, does no better than chance for any seed.")
+@claim("02", "The sum (0 θs) could get three cases right, yet it does no better than chance for any seed.")
 def _(numbers):
     return all(0.45 < share < 0.55 for share in numbers("number of θs 0:"))
 
 
-@claim("02", 'In each model, one θ gives nearly all its weight to "not" in both reviews.')
-@claim("02", "The other θ does the same for the opinion, but in only one of the two")
+@claim("02", "if we turn round the sign of the output for each bad review, the four outputs add up to 0.")
+def _(_):
+    reviews = four_cases(3, seed=1)
+    vocabulary = build_vocabulary(reviews.sentences)
+    outputs = SumOfWords(len(vocabulary))(*encode(reviews.sentences, vocabulary))
+    turned = outputs.where(reviews.labels == 1, -outputs).reshape(3, 4)  # the four cases of each review
+    return turned.abs().min() > 1e-3 and turned.sum(1).abs().max() < 1e-5
+
+
+@claim("02", 'With seed 0, the two θs share the work: one looks for "not", and the other for one kind of opinion')
+@claim("02", 'With seed 3, both look for "not", and the model gets one case wrong.')
 def _(numbers):
-    for seed, share in enumerate(numbers("number of θs 2:")):
-        found = {
-            number: re.findall(rf"Row {seed}, {number}: the largest is ([\d.]+), at (\w+)", numbers.shown)
-            for number in (1, 2)
+    shares = numbers("number of θs 2:")
+    for seed, share in ((0, shares[0]), (3, shares[3])):
+        rows = {
+            i: re.findall(rf"Row seed {seed}, θ{i}: (.*?)\.(?= Row| Panel|$)", numbers.shown, re.MULTILINE)
+            for i in "₁₂"
         }
-        words = {number: [word for size, word in pair if float(size) > 0.95] for number, pair in found.items()}
+        words = {
+            i: [word for word, size in re.findall(r"(\w+) ([\d.]+)", " ".join(of)) if float(size) > 0.95]
+            for i, of in rows.items()
+        }
         shares_work = any(
             words[one] == ["not", "not"] and len({"funny", "lifeless"} & set(words[other])) == 1
-            for one, other in ((1, 2), (2, 1))
+            for one, other in ("₁₂", "₂₁")
         )
         if shares_work != (share > 0.99):
             return False
@@ -426,6 +441,11 @@ def _(numbers):
     return all(abs(own - mean) < 0.05 for own, mean in zip(yours, three, strict=True)) and yours[-1] < 0.12
 
 
+@claim("06", "Yours gets more wrong only because of its seed")
+def _(numbers):
+    return numbers("your model  ")[-1] > numbers("three models  ")[-1]  # the highest of the three
+
+
 @claim("06", "The model never saw this sentence in training")
 def _(_):
     return "read in training: False" in shown_before("06", "The model never saw this sentence in training")
@@ -448,7 +468,7 @@ def _(_):
 
 @claim(
     "06",
-    "for every seed, Bahdanau's decoder gets more words in the right order, although Luong's has more correct links.",
+    "for every seed, looking before the step gets more words right, although looking after it puts more of the largest weights",
 )
 def _(_):
     def better(value, sign):
@@ -463,18 +483,31 @@ def _(numbers):
     return numbers("AER, your model  ")[-1] > 0.67 and numbers("AER, three models  ")[9] > 0.67
 
 
-@claim(
-    "06",
-    "the next word is nearly always right when the decoder looked in the right place, and only about one time in four",
-)
+@claim("06", "its next word is nearly always right, whatever the length.")
+@claim("06", "the next word is still right most of the time at 12 words, but only about one time in four at 20.")
 def _(numbers):
-    return (
-        numbers("next word right after a right look  ")[-1] > 0.9
-        and abs(numbers("after a wrong look  ")[-1] - 0.25) < 0.08
-    )
+    after_right, after_wrong = (numbers(f"next word right after a {which} look  ") for which in ("right", "wrong"))
+    return min(after_right) > 0.9 and after_wrong[0] > 0.8 and abs(after_wrong[-1] - 0.25) < 0.08
 
 
-@claim("06", "The decoder leaves words out:")
+@claim("06", "[about half of the wrong looks]")
+def _(_):
+    wrong, far = (measured_at("attention", name, "length", [12], setup=LOOKS[0])[0] for name in ("aer", "aer_near"))
+    return abs(1 - sum(far) / sum(wrong) - 0.5) < 0.1
+
+
+@claim("06", "The two nouns get nearly the same weight, but only one of the adjectives is right.")
+def _(numbers):
+    (man,), (artist,) = numbers("Un vieil homme: "), numbers("Un vieux artiste: ")
+    return abs(man - artist) < 0.05
+
+
+@claim("06", 'Even before "Un", it looks most at "man"')
+def _(numbers):
+    return "Row Un: the largest is 0.4" in numbers.shown and numbers("Row Un: the largest is ")[0] > 0.4
+
+
+@claim("06", "The decoder leaves words out, such as")
 def _(numbers):
     return numbers("model, ")[0] < numbers("right, ")[0]
 

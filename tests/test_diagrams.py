@@ -35,6 +35,9 @@ SHOWN = {
         **more,
     ),
     "looking back at one word": lambda **more: diagrams.looking_back(["hello"], "le", "chien", **more),
+    "looking back after the step": lambda **more: diagrams.looking_back(
+        ["the", "dog", "barks", "EOS"], "le", "chien", after=True, **more
+    ),
     "soft and hard": diagrams.soft_and_hard,
     "transformer": diagrams.transformer,
     "transformer, the paper's names": lambda **more: diagrams.transformer(paper_names=True, **more),

@@ -58,6 +58,7 @@ FILMS = {
     "two networks": of_lesson_05.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"]),
     "one vector": of_lesson_05.one_vector(*SEEN),
     "growing": of_lesson_05.growing(GROWING, truth(GROWING), truth(["boy called girls"] * 12), torch.randn(12, 64)),
+    "wishes": of_lesson_02.wishes(WORDS, X, X.new_tensor([1, -1])),
     "fixed attention": of_lesson_02.one_look(WORDS, X, X.new_tensor([0, 1])),
     "shared weight": of_lesson_02.shared_weight(WORDS, X[:, 1]),
     "one query": of_lesson_03.one_query(WORDS, X.new_tensor([0, 1]), X, X),
@@ -165,6 +166,15 @@ def test_no_two_roles_look_alike():
     assert len(drawn) == 4  # without their colours, too
 
 
+def test_wishes_add_up_to_the_dot_product():
+    shown = [text.replace("−", "-") for text in texts(FILMS["wishes"].frame())]
+    assert shown[-3:] == ["-2", "0", "3"] == [f"{score:.0f}" for score in X @ X.new_tensor([1, -1])]
+    for text in shown:
+        if found := re.fullmatch(r"(-?\d) · (-?\d) = (-?\d)", text):
+            assert int(found[1]) * int(found[2]) == int(found[3])
+    assert sum(" · " in text for text in shown) == 6
+
+
 def test_the_sum_that_three_looks_shows_can_be_checked_by_eye():
     shown = texts(FILMS["three looks"].frame())
     parts = [re.fullmatch(r"(?:\+ )?([\d.]+) × \(?(−?[\d.]+)\)?", text) for text in shown]
@@ -200,7 +210,7 @@ def test_films_of_lesson_12_show_what_their_model_computes():
 
 def test_a_look_shows_the_numbers_that_the_lesson_prints():
     cells = json.loads((ROOT / "notebooks/06_seq2seq_attention.ipynb").read_text(encoding="utf-8"))["cells"]
-    (outputs,) = (cell["outputs"] for cell in cells if "figures.one_look(words" in "".join(cell["source"]))
+    (outputs,) = (cell["outputs"] for cell in cells if "\nfigures.one_look(words" in "".join(cell["source"]))
     printed = "".join(outputs[0]["text"])
     for name in ("scores", "weights"):
         for value in re.search(rf"{name}: *tensor\(\[(.*)\]\)", printed)[1].split(", "):

@@ -349,14 +349,6 @@ def test_lesson_17_holds_the_machine_its_loss_and_its_training():
     assert shown.wrong_share(trained, 4) == pytest.approx(turing.wrong_bits(ours, test), abs=0.01)
 
 
-def test_lesson_06_holds_the_share_in_order():
-    shown = page("06_seq2seq_attention")
-    texts = ["a b c", "b c x", "a b c d", "", "b a b a"], ["a b c", "a b c", "d c b a", "a", "a b b"]
-    assert shown.share_in_order(*texts) == scores.share_in_order(*texts) == 8 / 15
-    for one, other in zip(*texts, strict=True):
-        assert shown.words_in_order(one.split(), other.split()) == len(scores.common_words(one.split(), other.split()))
-
-
 def test_lesson_20_holds_the_delta_rule_and_the_promises():
     shown, draw = page("20_your_own_attention"), torch.Generator().manual_seed(0)
     query, key, value = (torch.randn(2, 3, 7, n, generator=draw) for n in (4, 4, 5))

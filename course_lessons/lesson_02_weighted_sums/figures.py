@@ -1,7 +1,7 @@
-"""What the page of lesson 02 only draws: one look of fixed attention, the shared weight, a softmax at several temperatures."""
+"""What the page of lesson 02 only draws: wishes, one look of fixed attention, the shared weight, a softmax at several temperatures."""
 
 from course_utils.figures import looks, plots
-from course_utils.figures.film import Film, number, words
+from course_utils.figures.film import Film, line, number, vector, words
 from course_utils.figures.roles import GREY, ROLES
 
 LEFT, WHOLE, TALL, NARROW = (
@@ -11,6 +11,34 @@ LEFT, WHOLE, TALL, NARROW = (
     44,
 )  # pixels: of the left edge, of a row, of a bar, of one too narrow for words
 LARGEST = 11.11  # what the exponentials of a whole row add up to, at most: 1 for "great", e for "really", e² for "not"
+ENTRIES = ("praise", "negation")  # of the page's word vectors
+
+
+def wishes(names, x, theta):
+    """Picture: the scores of some words, x S×2, entry by entry: how much θ wants of it, and how much of it each word has."""
+    film, wide = Film("A score adds up, entry by entry, what θ wants times what the word has", 216, 6), 170
+    centres = [300 + wide * i for i in range(len(names))]
+    scores = [0.0] * len(names)
+    film.add(words(150, 34, "θ wants", 16, "query", True))
+    for x_of_word, name in zip(centres, names, strict=True):
+        film.add(words(x_of_word, 34, f"“{name}” has", 16, bold=True))
+    for row, (entry, wanted) in enumerate(zip(ENTRIES, theta.tolist(), strict=True)):
+        y = 52 + 54 * row
+        film.add(words(18, y + 23, entry, 15, bold=True, anchor="start"))
+        film.add(vector(125, y, [wanted], "query", 34, 34, False, 0, 15))
+        for i, (x_of_word, has) in enumerate(zip(centres, x[:, row].tolist(), strict=True)):
+            scores[i] += wanted * has
+            film.add(vector(x_of_word - 66, y, [has], "word", 34, 34, False, 0, 15))
+            product = f"[query:{number(wanted, 0)}] · {number(has, 0)} = {number(wanted * has, 0)}"
+            film.add(words(x_of_word - 22, y + 23, product, 15, anchor="start"))
+    film.add(line(18, 166, 742, 166, width=1, tip=False) + words(18, 195, "score", 16, bold=True, anchor="start"))
+    for x_of_word, score in zip(centres, scores, strict=True):
+        film.add(words(x_of_word + 30, 195, number(score, 0), 17, bold=True))
+    film.description = f"θ wants {ENTRIES[0]} {theta[0]:g} and {ENTRIES[1]} {theta[1]:g}. " + " ".join(
+        f"“{name}” has {row[0]:g} and {row[1]:g}: its score is {score:g}."
+        for name, row, score in zip(names, x.tolist(), scores, strict=True)
+    )
+    return film
 
 
 def one_look(names, x, theta):
@@ -69,11 +97,13 @@ def _bar(x, y, wide, role, name, text):
     )
 
 
-def temperatures(names, weights_at):
-    """Draw the weights of some words at several temperatures, each temperature a panel of bars."""
-    across = plots.axes(len(weights_at), 2.1, 2.4)
+def temperatures(names, weights_at, x):
+    """Draw the weights of some words, x S×D, at several temperatures, each temperature a panel of bars with its context below."""
+    across = plots.axes(len(weights_at), 2.1, 2.6)
     for ax, (temperature, weights) in zip(across, weights_at.items(), strict=True):
         ax.bar(names, weights.tolist(), color=ROLES["weight"].colour)
         for place, weight in enumerate(weights.tolist()):
             ax.text(place, weight + 0.02, number(weight, 3), ha="center")
-        ax.set(title=f"temperature {temperature:g}", ylim=(0, 1.15), ylabel="weight" if ax is across[0] else "")
+        context = ", ".join(number(entry) for entry in weights @ x)
+        ax.set(title=f"temperature {temperature:g}", ylim=(0, 1.15), xlabel=f"context ({context})")
+    across[0].set_ylabel("weight")

@@ -3,26 +3,19 @@
 # >
 # > the film was not great
 #
-# One short word turns a recommendation into a warning, but in lesson 01's sum, "great" counts the same in both reviews. Of four cases, a good and a bad review, each with and without "not", a linear score on the sum gets at most three right.
+# One short word turns a recommendation into a warning, but in lesson 01's sum, "great" counts the same in both reviews. Together with "the film was awful" and "the film was not awful", they make four cases, and a linear score on the sum gets at most three of them right.
 #
 # What if "not" could change how much "great" counts? Then the weight of a word would have to depend on the other words. Where does such a weight come from? Is it enough to handle "not"?
 
 # %%
-import random
-
 import ipywidgets
 import torch
 from torch import nn
 
 from course_lessons.lesson_02_weighted_sums import figures
 from course_utils import check, predict, reveal
+from course_utils.data import generated_reviews as phrases
 from course_utils.data.generated_reviews import (
-    ADVERBS,
-    AFTER,
-    ASPECTS,
-    BEFORE,
-    NEGATIVE,
-    POSITIVE,
     contrast_pairs,
     four_cases,
     generate_reviews,
@@ -105,21 +98,27 @@ print("The weights at four temperatures:")
 weights_at = {}
 for temperature in (0.4, 1.0, 4.0, 100.0):
     weights_at[temperature] = (z / temperature).softmax(-1)
-figures.temperatures(words, weights_at)
+figures.temperatures(words, weights_at, x)
 reveal("02.cold", (z / 0.4).softmax(-1)[2])
 
 # %% [markdown]
-# Temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal: at 100, they are nearly the same.
+# Temperatures below 1 make the weights more unequal, and temperatures above 1 make them more equal. The context moves with them: at 0.4, it is nearly the vector of "great"; at 100, nearly the mean of all three.
 #
 # ## Where do scores come from?
 #
-# Instead of choosing the scores by hand, we now compute them from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score $z_s = g(x_s)$ is the dot product of its vector with θ:
+# We now compute the scores from the words. The scores, their softmax and the weighted sum together are called **attention**. **Fixed attention**, also known as *attention pooling*, uses one vector θ, the *learned query*, which is the same for every sentence. A word's score $z_s = g(x_s)$ is the dot product of its vector with θ:
 #
 # $$g(x_s) = x_s^\top \theta$$
 #
-# Why a dot product? Think of θ as a list of wishes, one for each entry of a word's vector. A positive number asks for the entry, a negative number for its opposite, and 0 for nothing. The more of its wishes a word grants, the higher its score. We say that θ *looks for* such words and that attention **attends** to the words with large weights.
+# Why a dot product? Think of θ as a list of wishes, one for each entry of a word's vector. A positive number asks for the entry, a negative number for its opposite, and 0 for nothing. Here, θ = (1, -1) wants praise and no negation:
+
+# %%
+figures.wishes(words, x, torch.tensor([1.0, -1.0]))
+
+# %% [markdown]
+# The more of its wishes a word grants, the higher its score. We say that θ *looks for* such words and that attention **attends** to the words with large weights.
 #
-# The vector θ₁ = (0, 1) looks for negation. Which word of "not really great" will have the highest score, and how is that score computed?
+# The vector θ₁ = (0, 1) looks for negation alone. Which word of "not really great" will have the highest score, and how is that score computed?
 
 # %%
 theta_1 = torch.tensor([0.0, 1.0])  # D: looks for negation
@@ -192,8 +191,8 @@ def with_score_of_not(score):
     return figures.shared_weight(words, torch.tensor([score, 1.0, 0.0]))
 
 
-score_slider = ipywidgets.FloatSlider(0, min=-4, max=2, step=0.5, description="score of “not”")
-weight_explorer = explore(with_score_of_not, score=score_slider)
+score = ipywidgets.FloatSlider(0, min=-4, max=2, step=0.5, description="score of “not”")
+weight_explorer = explore(with_score_of_not, score=score)
 weight_explorer
 
 # %% [markdown]
@@ -203,7 +202,7 @@ weight_explorer
 #
 # </details>
 #
-# In **MLP attention**, which you write in the exercises, a small network computes the score, but still from one word alone, so our answer stays the same.
+# In **MLP attention**, which you write in the exercises, a small network computes the score, but still from one word alone.
 #
 # ## Is one θ enough for "not"?
 #
@@ -250,39 +249,30 @@ print("score -∞", scores.masked_fill(~mask, -torch.inf).softmax(-1))
 # %% [markdown]
 # Padding takes 0.107, as much as "great", whereas with $-\infty$, it takes none.
 #
-# We train on 2,000 reviews drawn from lists of phrases, about half with "not":
+# We train on 2,000 reviews, drawn from lists of phrases as follows, about half with "not":
 
 
 # %%
 def draw_review(rng):
-    def pick(phrases):
-        return phrases[int(rng.random() * len(phrases))]
+    def pick(those):
+        return those[int(rng.random() * len(those))]
 
     rng.random()  # lesson 01's contrasts, not drawn here
     negated = rng.random() < 0.5
     positive = pick((True, False))
-    words = [*pick(BEFORE), "the", pick(ASPECTS), "was"]
+    words = [*pick(phrases.BEFORE), "the", pick(phrases.ASPECTS), "was"]
     words += ["not"] * negated  # once or not at all
-    words += [*pick(ADVERBS), pick(POSITIVE if positive else NEGATIVE)]
-    words += pick(AFTER)
+    words += pick(phrases.ADVERBS)
+    words.append(pick(phrases.POSITIVE if positive else phrases.NEGATIVE))
+    words += pick(phrases.AFTER)
     return words, int(positive != negated)  # label 1: a good review
 
 
-# %% tags=["nbval-check-output"]
-for phrases in (BEFORE, ASPECTS, ADVERBS, POSITIVE, NEGATIVE, AFTER):
-    print(phrases, "\n")
-
-# %% tags=["nbval-check-output"]
-learn = generate_reviews(2000, seed=0)
-rng = random.Random(0)
-drawn = [draw_review(rng) for _ in range(2000)]
-same = drawn == list(zip(learn.sentences, learn.labels.tolist(), strict=True))
-print("`generate_reviews` draws the same:", same)
-
 # %% [markdown]
-# The test reviews form groups of four, a review for each case. They differ only in the opinion and in whether they contain "not":
+# The package's `generate_reviews` draws them in the same way. The test reviews form groups of four, a review for each case. They differ only in the opinion and in whether they contain "not":
 
 # %%
+learn = generate_reviews(2000, seed=0)
 test = four_cases(250, seed=1)
 vocabulary = build_vocabulary(learn.sentences)
 learn_ids, learn_mask = encode(learn.sentences, vocabulary)  # B S, B S
@@ -345,9 +335,11 @@ for thetas in (0, 1, 2, 3):
 reveal("02.one_attention", sum(shares[1]) / 5)
 
 # %% [markdown]
-# In all five runs, one θ gets three of the four cases right. The sum, in the row for 0 θs, does no better than chance for any seed. Two θs get all four cases right in most runs, and three θs in every run.
+# In all five runs, one θ gets three of the four cases right. Two θs get all four cases right in most runs, and three θs in every run.
 #
-# Five runs, and never more than three cases: that is no accident. Whatever word vectors, score and linear layer we choose, one θ gets at least one of the four cases wrong.
+# The sum (0 θs) could get three cases right, yet it does no better than chance for any seed. In a linear score, what helps one case harms another: if we turn round the sign of the output for each bad review, the four outputs add up to 0. Three right signs are paid for in the fourth case, and the mean loss is lowest when all outputs are 0.
+#
+# That one θ never gets more than three cases right is no accident. Whatever word vectors, score and linear layer we choose, it gets at least one of the four wrong.
 #
 # <details><summary>The proof</summary>
 #
@@ -363,7 +355,7 @@ reveal("02.one_attention", sum(shares[1]) / 5)
 #
 # </details>
 #
-# The proof multiplies the output by the total of the exponentials and finds that each word then adds a number of its own. With our numbers, are both sides equal, and what does each word add?
+# In short, if we multiply the output by the total of the exponentials, each word adds a number of its own, as in a sum. Is it so with our numbers, and what does each word add?
 
 # %% tags=["nbval-check-output"]
 for case in cases:
@@ -375,15 +367,14 @@ for case in cases:
     print(f"{left:+.2f} {each_word.sum():+.2f} ", each_word, case)
 
 # %% [markdown]
-# The two sides are equal. As the brackets show, "great" adds 3.5 and "awful" -2.5, with or without "not", so replacing "awful" with "great" raises the sum by 6 in both pairs. To get all four cases right, this replacement would have to raise the sum without "not" but lower it with "not".
+# It is. As the brackets show, "great" adds 3.5 and "awful" -2.5, with or without "not", so replacing "awful" with "great" raises the sum by 6 in both pairs. To get all four cases right, this replacement would have to raise the sum without "not" but lower it with "not".
 #
 # ## How do two θs do it?
 #
-# Here is a plan for all four cases, with θ₁ and θ₂ five times as long:
+# Each θ gets a job, and both are five times as long as before:
 #
-# - θ₁ looks for "not". Without "not", all words get the same weight, so the context contains the opinion; with "not", it contains only "not", which adds a little to the output.
-# - θ₂ looks for "great", with or without "not", and "great" lowers the output.
-# - The first context has more influence, so without "not", the opinion decides; with "not", the second context does.
+# - θ₁ looks for "not". If there is none, all words share the weight, and the context contains the opinion, which counts a lot. If there is one, it takes all the weight and hides the opinion.
+# - θ₂ looks for "great", which lowers the output. This counts less, so it decides only where "not" has hidden the opinion: "not great" is bad.
 #
 # The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
 
@@ -406,31 +397,26 @@ plots.side_by_side(plots.weights, pictures, width=3.2, height=2.0, **labels)
 # %% [markdown]
 # All four signs are right, so the plan works: θ₁ gives nearly all its weight to "not" where it can, and θ₂ to "great". The brackets show the two contexts, in which -0.000 is a tiny negative number.
 #
-# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. With "not", the first context adds 2. In either case, "great" subtracts 3 in the second context, which gives $6 - 3 = 3$ and $2 - 3 = -1$. With more than seven words, the mean would be too small to outweigh the 3.
+# Without "not", the first context is the mean of the four word vectors, with a first entry of 0.75 or -0.75, which the 8 in `u` turns into 6 or -6. With "not", the first context adds 2. In either case, "great" subtracts 3 in the second context, which gives $6 - 3 = 3$ and $2 - 3 = -1$. With more than seven words, the mean would be too small to outweigh the 3. The trained models get longer reviews right, so they must have found another way.
 #
-# **Your turn**: use θ₁ for both contexts. Can a different `u` still get all four cases right?
-#
-# <details><summary>Answer</summary>
-#
-# No. The two contexts are then equal, so the model is the same as one with a single θ and $w = (u_1 + u_3, u_2 + u_4)$, for which the proof holds.
-#
-# </details>
-#
-# Do trained θs share the work as ours do? We plot the weights of all five models with two θs for two reviews with "not", one with a good and one with a bad opinion.
+# How do trained θs share the work? We plot the weights of a model that gets all four cases right (seed 0) and of one that doesn't (seed 3).
 
 # %%
 pictures = {}
-names = [f"{seed}, {number}" for seed in range(5) for number in (1, 2)]
+shown = (0, 3)  # seeds
+names = [f"seed {seed}, θ{number}" for seed in shown for number in "₁₂"]
 for row in (2, 3):
     review = test.sentences[row]
     ids, mask = encode([review], vocabulary)  # 1 S
-    weights = torch.cat([model.weights(ids, mask)[0] for model in models[2]])
-    pictures[" ".join(review[-4:])] = weights, review, names  # 5·N S
-labels = {"xlabel": "word", "ylabel": "seed, θ"}
-plots.side_by_side(plots.weights, pictures, width=5.2, height=4.2, **labels)
+    weights = torch.cat([models[2][seed].weights(ids, mask)[0] for seed in shown])
+    pictures[" ".join(review[-4:])] = weights, review, names  # 2·N S
+labels = {"xlabel": "", "ylabel": ""}
+plots.side_by_side(plots.weights, pictures, width=5.2, height=2.4, **labels)
 
 # %% [markdown]
-# In the four models that get all cases right, the work is indeed shared. In each model, one θ gives nearly all its weight to "not" in both reviews. The other θ does the same for the opinion, but in only one of the two reviews: it looks for good opinions, as our θ₂ does, or for bad ones. With seed 3, by contrast, both θs look for "not", and the model gets one case wrong.
+# With seed 0, the two θs share the work: one looks for "not", and the other for one kind of opinion, as our θ₂ does. With seed 3, both look for "not", and the model gets one case wrong.
+#
+# **Your turn**: change the seeds in the cell. How do the other three models share the work?
 #
 # ## Which word does "not" belong to?
 #
@@ -451,7 +437,7 @@ for model in models[3]:
 # %% [markdown]
 # ## How much should each word count?
 #
-# It should count as much as the sentence needs, and attention gives it what its score earns among the other words. Because the softmax divides by a total to which every word contributes, a word's weight can depend on the other words, though its score cannot. Is that enough for "not"? Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum, although here, training found these three. Two θs can get all four right.
+# It should count as much as the sentence needs, and attention gives it what its score earns among the other words. Because the softmax divides by a total to which every word contributes, a word's weight can depend on the other words, though its score cannot. Is that enough for "not"? Followed by a linear layer, one θ still gets at most three of the four cases right, like a sum. Two θs got all four right in most runs.
 #
 # Two θs are therefore enough for our reviews, which have one opinion and at most one "not". If a review has two opinions, however, no number of θs can tell which opinion "not" belongs to, because fixed attention ignores word order. In lesson 03, each word has a query of its own. Is that enough for the four cases?
 
@@ -463,7 +449,6 @@ for model in models[3]:
 # | fixed attention | attention pooling | `F.scaled_dot_product_attention`, the query a parameter | `SiglipMultiheadAttentionPoolingHead` |
 # | several θs | seed vectors in Lee et al. (2019) | a query of several rows | none |
 # | MLP attention | word attention in Yang et al. (2016) | `nn.Linear`, `nn.Tanh`, `nn.Linear` | none |
-# | softmax weights | kernel regression (Nadaraya, 1964); with a Gaussian kernel, a score is minus a scaled squared distance | `softmax(-1)` | none |
 # | mask: True for words | score set to $-\infty$ | `masked_fill(~mask, -torch.inf)` | `attention_mask`: 1 for words, 0 for padding |
 # | temperature | τ, or its inverse β | divide before `softmax` | `temperature` in `generate` |
 
@@ -498,7 +483,7 @@ check("02.q5", ...)
 #
 # - A softmax turns scores into positive weights that sum to 1. A temperature controls how unequal they are, and a mask gives padding a score of $-\infty$.
 # - In fixed attention, "not" changes no other word's score, but it lowers their weights.
-# - Followed by a linear layer, one θ gets at most three of the four cases right, as does a sum. Two θs, whose contexts are concatenated, can get all four. Without word order, no number of θs can tell which of two opinions "not" belongs to.
+# - Followed by a linear layer, one θ gets at most three of the four cases right, as does a sum. Two θs, whose contexts are concatenated, can get all four: trained ones did in most runs, our plan only in short reviews. Without word order, no number of θs can tell which of two opinions "not" belongs to.
 #
 # **Exercises**: [open them](../exercises/02_weighted_sums_exercises.ipynb)
 #

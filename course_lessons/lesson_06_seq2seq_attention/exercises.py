@@ -230,7 +230,7 @@ check("06.alignment_error_rate", alignment_error_rate)
 # %% [markdown]
 # ## Does the decoder look at all?
 #
-# A decoder that looks at the wrong words, or does not look at all, can still be trained. Its loss goes down; its translations are merely worse than they could be. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations.
+# A decoder that looks at the wrong words, or does not look at all, can still be trained. Its loss goes down; its translations are merely worse than they could be. PyTorch's tutorial had such a decoder for six years, as the lesson says.
 
 # %% [markdown]
 # ## 06.catch_blind_decoder

@@ -28,6 +28,7 @@ from course_utils.figures.tables import table
 from course_utils.figures.widgets import explore
 from course_utils.models.seq2seq import fit, make_batch  # lesson 05
 from course_utils.models.serialization import load_pretrained
+from course_utils.translation.scores import share_in_order
 from course_utils.translation.translate import align
 
 torch.set_printoptions(precision=3, sci_mode=False)
@@ -45,7 +46,7 @@ seen = align(french, subwords, "An old man is sitting next to a swimming pool.")
 plots.weights(seen.weights, seen.source, seen.target, xlabel="English", ylabel="French")
 
 # %% [markdown]
-# Nobody told the model that "homme" means "man", and yet before it writes "homme", "man" gets nearly all the weight. But "vieil" means "old". Why does the model look even more at "man" than at "old" before it writes "vieil"? We come back to this row when we have built such a model ourselves.
+# Nobody told the model that "homme" means "man", and yet before it writes "homme", "man" gets nearly all the weight. Even before "Un", it looks most at "man", and with good reason: the noun decides between "un" and "une". But "vieil" means "old". Why does the model look even more at "man" than at "old" before it writes "vieil"? We come back to this row when we have built such a model ourselves.
 #
 # ## Three words, three looks
 #
@@ -59,13 +60,13 @@ figures.three_looks()
 #
 # - The **query** is the decoder's state before the step. Only this state knows what has already been translated.
 # - The encoder's states are no longer thrown away. Bahdanau et al. (2014) call them **annotations**, because each describes one source word and the words around it. As a **key**, an annotation is compared with the query and gets a weight; as a **value**, it is added up with the others in proportion to this weight.
-# - The sum is the **context**. From it, the last word and its state, the decoder computes its next state, and from this state and the context the next word.
+# - The sum is the **context**. The decoder reads it together with the last word, and its state changes. From its new state and the context, it then chooses the next word.
 #
 # Couldn't the decoder run a finger along the sentence, one word at a time? For many sentences it could, but not for this one, in which the second word comes third. And why does it also look a little at the other words? That is on purpose: because weights can change gradually, training can improve them step by step.
 #
 # ## One look by hand
 #
-# To check every number by hand, we shrink the vectors to two entries. The state is $s = (-1, 1)$, and the annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
+# To check every number by hand, we shrink the vectors to two entries, the first for adjectives and the second for nouns. In the state, -1 means "still missing" and 1 "not missing"; in an annotation, 2 means "I am one". The state is $s = (-1, 1)$, so an adjective is missing. The annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
 #
 # Each annotation gets a **score**. Bahdanau et al. use the perceptron from lesson 04, where $W$, $U$ and $v$ are parameters ($v$ is not a value):
 #
@@ -75,7 +76,7 @@ figures.three_looks()
 #
 # $$a_j = \frac{e^{z_j}}{\sum_{i=1}^{S} e^{z_i}} \qquad c = \sum_{j=1}^{S} a_j\, h_j$$
 #
-# Work out the three scores on paper, with $\tanh 1 \approx 0.762 = -\tanh(-1)$ and $\tanh 3 \approx 0.995$. Which word will get the most weight?
+# Work out the three scores on paper, with $\tanh 1 \approx 0.762 = -\tanh(-1)$ and $\tanh 3 \approx 0.995$. Will the missing adjective get the most weight?
 
 # %% tags=["nbval-check-output"]
 words = ["our", "small", "boy"]
@@ -95,9 +96,9 @@ print("context:", c)
 figures.one_look(words, s, h, z, a)
 
 # %% [markdown]
-# "Small" gets two thirds of the weight, so the context comes mostly from its annotation. A dot product would have chosen "boy"; the perceptron compares in its own way.
+# It does: "small" gets two thirds of the weight, so the context comes mostly from its annotation. The reason is that tanh is steep in the middle and flat further out. Where an entry of the state is -1, adding 2 raises tanh by 1.523; where it is 1, by only 0.233. What is missing therefore counts more.
 #
-# **Your turn**: the sentence stays the same, but the state changes. In which state does the decoder look mostly at "boy"? Guess, then move the sliders.
+# **Your turn**: now the noun is missing and the adjective is not. In which state does the decoder look mostly at "boy"? Guess, then move the sliders.
 
 
 # %%
@@ -107,16 +108,15 @@ def look_in_state(s1, s2):
     return figures.one_look(words, state, h, scores, scores.softmax(0))
 
 
-first, second = [
-    ipywidgets.IntSlider(0, min=-2, max=2, description=name) for name in ("state, first entry", "second entry")
-]
+first = ipywidgets.IntSlider(0, min=-2, max=2, description="adjective")
+second = ipywidgets.IntSlider(0, min=-2, max=2, description="noun")
 state_explorer = explore(look_in_state, s1=first, s2=second)
 state_explorer
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# In the state (1, -1), "boy" gets 0.670 of the weight. Where an entry of the state is -1, adding 2 raises tanh by 1.523; where it is 1, by only 0.233. The state thus decides which entry of the annotations counts.
+# In the state (1, -1), "boy" gets 0.670 of the weight, as "small" did before.
 #
 # </details>
 #
@@ -189,12 +189,13 @@ diagrams.looking_back(source, given="flima", output="droli")
 # | the decoder's cell reads | the previous word | the previous word and the context |
 # | the readout reads | the state | the state and the context |
 #
-# A GRU that reads from left to right does not yet know what comes after a word, so a second one reads from right to left. Their states at the same word, side by side, form one annotation. `nn.GRU` runs both with `bidirectional=True`, but the second would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards. (The argument `True` of both functions says that the batch comes first.)
+# A GRU that reads from left to right does not yet know what comes after a word, so a second one reads from right to left. Their states at the same word, side by side, form one annotation. `nn.GRU` runs both with `bidirectional=True`, but the second would begin with the padding. To leave it out, we **pack** the sentences before the GRUs read them and unpack the states afterwards.
 
 
 # %%
 def read_both_ways(gru, vectors, mask):  # …, B S D, B S
     lengths = mask.sum(1)  # B
+    # True: the batch comes first
     packed = pack_padded_sequence(vectors, lengths, True, enforce_sorted=False)
     states, last = gru(packed)  # packed, 2 B H/2: the last states of both directions
     S = mask.shape[1]
@@ -238,6 +239,36 @@ class LookingBack(nn.Module):
 
 
 # %% [markdown]
+# Translating S words into T takes S · T scores: each target word is scored against each source word.
+#
+# ## Look before the step, or after it?
+#
+# `LookingBack` looks before its step, as Bahdanau's decoder does. Luong et al. (2015) look after it. What are the two differences from the diagram above?
+
+# %%
+diagrams.looking_back(source, given="flima", output="droli", after=True)
+
+# %% [markdown]
+# | | query | what reads the context |
+# | --- | --- | --- |
+# | Bahdanau | $s_{t-1}$, the state before the step | the cell and the readout |
+# | Luong | $s_t$, the state after the step | the readout |
+#
+# In the loop, the line with `read` goes, two lines change places, and the cell becomes `nn.GRUCell(D, H)`:
+#
+# ```python
+# s = self.decoder(vectors[:, t], s)  # B H: first the step
+# c, a = self.attention(s, h, mask)  # B H, B S: then attention
+# ```
+#
+# Their cell learns about the context only through the word that was written, unless **input feeding** also gives it the vector from which this word was written.
+#
+# <details><summary>Which of the two is better?</summary>
+#
+# Three models of each kind, with the same settings, get nearly every word right on sentences as long as in training ([measured](../docs/measurements.md#what-looking-back-adds-in-the-small-world)). On longer ones, for every seed, looking before the step gets more words right, although looking after it puts more of the largest weights in the right place. The loops differ in two things, so we cannot say which matters.
+#
+# </details>
+#
 # ## Does it translate?
 #
 # We train the model for 600 steps with lesson 05's loop. How far does the loss fall?
@@ -252,7 +283,7 @@ for step in (0, 50, 200, 599):
     print(f"step {step:3}: loss per word {losses[step]:.2f}")
 
 # %% [markdown]
-# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. Given the correct previous words, the model predicts nearly every word of the translations it was trained on. For a new sentence, nobody supplies these words, so as in lesson 05, the model writes the most probable word at each step and reads it at the next.
+# The loss falls from 4.45, or $\ln 86$, the loss of guessing uniformly among 86 words, to about 0.01. For a new sentence, nobody supplies the correct previous words, so as in lesson 05, the model writes the most probable word at each step and reads it at the next.
 
 
 # %%
@@ -273,7 +304,7 @@ def translate(model, vocabulary, sentences, longest=40):
 
 
 # %% [markdown]
-# The model from lesson 05 failed on sentences of 12 words, the longest in training, even without moving verbs, so we begin with one of these. The class `World` supplies the correct translation and the links, which connect each target word to the source word that it comes from. Was this sentence in the training data, and is its translation correct?
+# Lesson 05's model failed on sentences of 12 words, the longest in training, so we begin there. The class `World` supplies the correct translation and the links, which connect each target word to the source word that it comes from. Was this sentence in the training data, and is its translation correct?
 
 # %%
 sentence = "big boy near my house called old girls and dogs followed friends"
@@ -288,7 +319,7 @@ print("model: ", *translate(model, pairs.words, [sentence]))
 #
 # ## Does it look where it should?
 #
-# A correct translation does not prove that the decoder looked at the right words, so we plot its weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Dashed frames mark the known links; a source word that is translated as two words, such as "old", has two frames. Is the largest weight in each row inside a frame?
+# A correct translation does not prove that the decoder looked at the right words, or at any. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations, and its model could be trained all the same. We plot our weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Dashed frames mark the known links; a source word that is translated as two words, such as "old", has two frames. Is the largest weight in each row inside a frame?
 
 
 # %%
@@ -319,14 +350,14 @@ plots.weights(
 # %% [markdown]
 # Here, every row has its largest weight inside a frame. Most frames lie along a diagonal, because most words keep their order, but the verbs break the pattern: the decoder goes back to "called" after "girls".
 #
-# One sentence may be a fluke, so we want a measure that covers many. Suppose that, of four target words, only the last has its largest weight on the wrong source word. Then one in four links is wrong, and the **alignment error rate**, AER (Och & Ney, 2003), is 0.25. In general, let $A$ contain one link for every target word, to the source word with the most weight, and let $K$ contain the known links. The AER is the share of all the links in $A$ and $K$ that occur in only one of the two sets:
+# One sentence may be a fluke, so we want a measure that covers many. We link each target word to the source word with the largest weight and call the set of these links $A$; the known links are $K$. The **alignment error rate**, AER (Och & Ney, 2003), is the share of all these links that are in only one of the two sets:
 #
 # $$\text{AER} = 1 - \frac{2\, |A \cap K|}{|A| + |K|}$$
 #
-# In our example, it is $1 - 2 \cdot 3 / (4 + 4)$. Does the code agree?
+# If the largest weight is in the right place for three of four words, the AER is $1 - 2 \cdot 3 / (4 + 4) = 0.25$. In our toy language, where every target word has one known link, it is the share of wrong links. We measure it on 200 sentences of each length, for your model and for three others with the same settings, trained on other pairs and with other seeds. Does the AER grow with sentence length?
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def alignment_error_rate(weights, links):  # of each sentence T S, and known pairs
     shared = 0
     total = 0
@@ -336,19 +367,6 @@ def alignment_error_rate(weights, links):  # of each sentence T S, and known pai
         shared += len(found & set(known))
         total += len(found) + len(known)
     return 1 - 2 * shared / total
-
-
-known = [(0, 0), (1, 1), (2, 2), (3, 3)]  # (source word, target word)
-example = torch.tensor([
-    [0.9, 0.1, 0.0, 0.0],
-    [0.0, 0.8, 0.2, 0.0],
-    [0.0, 0.0, 0.9, 0.1],
-    [0.0, 0.0, 0.7, 0.3],  # the largest weight should be the last one
-])  # fmt: skip  # T S
-print("AER:", alignment_error_rate([example], [known]))
-
-# %% [markdown]
-# It does. In our toy language, where every target word has one known link, the AER is the share of links that are wrong. We now measure it on 200 sentences of each length, for your model and for three models with the same architecture, trained with different seeds. Does the AER grow with sentence length?
 
 
 # %%
@@ -370,182 +388,7 @@ columns = [f"{length} words" for length in few]
 table(rows, columns, corner="AER: mean [lowest to highest]", digits=2)
 
 # %% [markdown]
-# The AER grows with sentence length but stays small: at 12 words, the three models get 5% of the links wrong on average. The decoder therefore mostly looks where it should, although it was never told which words belong together, only trained to predict the next word.
-#
-# ## How long can a sentence be now?
-#
-# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled nearly all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order. We divide its length by the number of words in the longer translation.
-
-
-# %%
-def words_in_order(one, other):  # two lists of words
-    # longest[i][j]: how many words one[:i] and other[:j] share in the same order
-    longest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i, word in enumerate(one):
-        for j, match in enumerate(other):
-            if word == match:
-                longest[i + 1][j + 1] = longest[i][j] + 1
-            else:
-                longest[i + 1][j + 1] = max(longest[i][j + 1], longest[i + 1][j])
-    return longest[-1][-1]
-
-
-# %%
-def share_in_order(translations, references):
-    shared = 0
-    total = 0
-    for translation, reference in zip(translations, references, strict=True):
-        shared += words_in_order(translation.split(), reference.split())
-        total += max(len(translation.split()), len(reference.split()))
-    return shared / total
-
-
-# %% [markdown]
-# The plot will show your model, the three models that look back and three with **one vector**. These have the same layers but only one annotation, made up of the encoder's last states, so the context is the same vector at every step (Cho et al., 2014). Their `encode` returns `s, s[:, None], mask[:, :1]`. We trained them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The grey line is chance: the correct translations of other sentences.
-#
-# What share of the words do the models that look back get right at 12 words, the length of the longest training sentences?
-
-# %% tags=["nbval-check-output"]
-predict("06.twelve", ...)
-
-
-# %% tags=["reveals"]
-def scored(length):  # your model, and translations of other sentences
-    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
-    translations = translate(model, pairs.words, test.sources)
-    others = test.targets[1:] + test.targets[:1]  # each moved by one
-    return [share_in_order(found, test.targets) for found in (translations, others)]
-
-
-def three_models(setup):
-    lengths, shares = measured("attention", "words_in_order", "length", setup=setup)
-    return lengths, torch.tensor(shares)  # seeds lengths
-
-
-lengths, one_vector = three_models("one vector")
-lengths, looking_back = three_models("looking back")
-yours, chance = torch.tensor([scored(int(length)) for length in lengths]).T
-curves = {"one vector": one_vector, "looking back": looking_back}
-print("A band goes from the worst to the best of three models:")
-ax = plots.axes(width=7.2, height=4.6)
-names = ("words of the source", "share of words right, in order")
-plots.curves(lengths, curves, *names, ax=ax, theory={"chance": chance})
-ax.plot(lengths, yours, "k^", label="looking back, your model")
-ax.axvline(12, color="0.6", linestyle=":", label="longest in training")
-ax.set(xticks=[*range(1, 9), *range(10, 21, 2)], ylim=(0, 1.05))
-ax.legend(loc="lower left")
-at_12 = looking_back[:, lengths.index(12)]  # seeds
-reveal("06.twelve", at_12.mean().item())
-
-# %% [markdown]
-# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds. For English and French, attention also helped most with long sentences (Bahdanau et al., 2014).
-#
-# ## Where does looking back help less?
-#
-# Beyond the dotted line, the models that look back also get worse. That is a disappointment, because nothing has to fit into one vector any more. To see what goes wrong, we plot the weights as the model translates a 20-word sentence. For each word that is also in the correct translation, a frame marks its source word.
-
-# %%
-longer = "your young boys called after big small dogs after friends"
-longer += " while friend painted old big young dogs below old house"
-longer_right, links = World("verb-last", **SMALL).translate(longer.split())
-written = translate(model, pairs.words, [longer])[0]
-print(f"right, {len(longer_right)} words:", *longer_right)
-print(f"model, {len(written.split())} words:", written)
-plots.weights(
-    look([longer], [written])[0],
-    longer.split(),
-    written.split(),
-    xlabel="20 source words",
-    ylabel="translation of the model",
-    marked=figures.frames_of_common_words(written.split(), longer_right, links),
-)
-
-# %% [markdown]
-# The decoder leaves words out: "sliro", one of the two "predun", "vuvi" and "vuvo" are missing, and "gleni" has become "gleno". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
-#
-# Does it lose its place only because it reads its own mistakes? To find out, we give it the correct words and measure the AER. We also count how often the next word is right after a look in the right place, and after one in the wrong place.
-
-
-# %%
-@torch.no_grad()
-def right_after_looks(length):
-    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
-    sources, targets = test.ids()
-    source, given, wanted = make_batch(sources, targets)  # B S, B T, B T
-    s, h, mask = model.encode(source)
-    logits, _, weights = model.decode(given, s, h, mask)  # B T V, B H, B T S
-    word_right = (logits.argmax(-1) == wanted).float()  # B T
-    looks = weights.argmax(-1)  # B T
-    after_right = []
-    after_wrong = []
-    for b, links in enumerate(test.links):
-        for word, step in links:
-            if looks[b, step] == word:
-                after_right.append(word_right[b, step].item())
-            else:
-                after_wrong.append(word_right[b, step].item())
-    return [fmean(after_right), fmean(after_wrong)]
-
-
-# %%
-shown = (12, 14, 16, 20)
-columns = [f"{length} words" for length in shown]
-after = torch.tensor([right_after_looks(length) for length in shown])  # lengths 2
-rows = {
-    "AER, three models": stored("looking back", "aer", shown),
-    "AER, your model": [error_rate(length) for length in shown],
-    "next word right after a right look": after[:, 0].tolist(),
-    "next word right after a wrong look": after[:, 1].tolist(),
-}
-table(rows, columns, corner="given the right words", digits=2)
-
-# %% [markdown]
-# The decoder's own mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. At that length, in your model, the next word is nearly always right when the decoder looked in the right place, and only about one time in four when it did not.
-#
-# Perhaps the decoder loses its place because such lengths are new to it. We therefore trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER lower?
-
-# %%
-rows = {
-    "trained on up to 12 words": stored("looking back", "aer", shown),
-    "trained on up to 20 words": stored("looking back, longer pairs", "aer", shown),
-}
-decides = [(name, "20 words") for name in rows]
-table(rows, columns, corner="AER of three models", digits=2, bold=decides)
-
-# %% [markdown]
-# Their AER is much lower, 0.06 instead of 0.71, so the new lengths were the reason. Looking back frees the decoder from the one vector, but it still has to learn where to look.
-#
-# ## Does the decoder have to look before its step?
-#
-# Bahdanau's decoder looks back before each step, whereas the decoder of Luong et al. (2015) looks back after it. Its query is the state $s_2$ in the diagram, which has already read the previous word:
-#
-# | | query | what reads the context |
-# | --- | --- | --- |
-# | Bahdanau | $s_{t-1}$, the state before the step | the cell and the output |
-# | Luong | $s_t$, the state after the step | the output |
-#
-# In the code, two lines of the loop change. The line with `read` goes and the cell becomes `nn.GRUCell(D, H)`, because it no longer reads the context:
-#
-# ```python
-# s = self.decoder(vectors[:, t], s)  # B H: first the step
-# c, a = self.attention(s, h, mask)  # B H, B S: then attention
-# ```
-#
-# We have trained three such models, with the same settings and seeds. Which decoder gets more words right, and which has more correct links?
-
-# %%
-rows = {
-    "Bahdanau, words in order": stored("looking back", "words_in_order", shown),
-    "Luong, words in order": stored("after the step", "words_in_order", shown),
-    "Bahdanau, AER given the right words": stored("looking back", "aer", shown),
-    "Luong, AER given the right words": stored("after the step", "aer", shown),
-}
-table(rows, columns, corner="three models each", digits=2)
-
-# %% [markdown]
-# At 12 words, both decoders get nearly every word right, so the decoder does not have to look before its step. At 16 and 20 words, the answer is odd: for every seed, Bahdanau's decoder gets more words in the right order, although Luong's has more correct links. The two differ both in when they look and in what reads the context, so the table does not tell us which of these matters.
-#
-# Luong's cell learns about the context only through the word that was written. With Luong et al.'s **input feeding**, it also reads the vector from which this word was written, which contains information from the context.
+# The AER grows with sentence length but stays small: at 12 words, the three models get 5% of the links wrong on average. Yours gets more wrong only because of its seed: [another seed](../docs/measurements.md#what-looking-back-adds-in-the-small-world) does as well as the three. The decoder mostly looks where it should, although it was never told which words belong together.
 #
 # ## Real sentences
 #
@@ -594,27 +437,150 @@ bleu = sacrebleu.corpus_bleu(translations, [german], tokenize="none", force=True
 print(f"BLEU on {len(english)} test captions: {bleu.score:.1f}")
 
 # %% [markdown]
-# In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the one that was better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but each lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
+# In our run, all three translations are correct, and BLEU is about 22. Of two learning rates, we chose the better on the validation captions. [Four other seeds](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) gave 19 to 22 but each lost part of the third caption. The model has 1.6 times as many parameters as lesson 05's.
 #
-# The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, with lesson 07's beam search, [it reaches a BLEU of 52](../docs/measurements.md); the same GRUs without attention, trained once, reach 30.
+# The French model from the first section is larger and learned from captions of any length. On the test captions of 2016, [it reaches a BLEU of 52](../docs/measurements.md) with lesson 07's beam search; the same GRUs without attention, trained once, reach 30.
 #
-# Now for its puzzling row. "Old" is "vieux", but "vieil" before a masculine singular noun that begins with a vowel or a silent h: an old man is *un vieil homme*. To choose between them, the model has to know the noun, so it makes sense to look at "man".
+# Now for its puzzling row. "Old" is "vieux", but "vieil" before a masculine singular noun that begins with a vowel or a silent h: an old man is *un vieil homme*. To choose between them, the model has to know the noun, so it makes sense to look at "man". An artist, *un artiste*, also needs "vieil". Does the model write it, and how much does it look at the noun?
+
+# %%
+texts = ("An old, bald man is sitting.", "An old artist is painting.")
+for text, noun in zip(texts, ("man", "artist"), strict=True):
+    seen = align(french, subwords, text)
+    before_old = seen.weights[1]  # S: before the second word
+    weight = before_old[seen.source.index(noun)]
+    print(f"{' '.join(seen.target[:3])}: {weight:.2f} on {noun}")
+
+# %% [markdown]
+# The two nouns get nearly the same weight, but only one of the adjectives is right. Looking at the noun is not enough: the model also has to read in its annotation that "vieil" is needed. Weights show where a model looks, not how it uses what it reads there.
 #
-# In the next cell, you can type your own sentences. The one already there also needs "vieil", because a tree is *un arbre*. Does the model write "vieil"?
+# **Your turn**: before which other nouns does the model write "vieil"?
 
 # %%
 figures.translation_window(french, subwords, "An old tree stands in the snow.")
 
 # %% [markdown]
-# Before this word, the model gives about a quarter of the weight to "tree", and yet it writes "vieux". The annotation of "old" also carries information about "tree", so weight on "old" is not weight on "old" alone. Weights show where a model looks, not how it uses what it reads there.
+# ## How long can a sentence be now?
 #
-# ## What does it cost?
+# Long sentences were the reason for looking back. Lesson 05 counted a word as right only in its own position, so a missing word spoiled nearly all the words after it. A fairer count is the longest list of words that the model's and the correct translation contain in the same order, divided by the number of words in the longer translation. If the model leaves out one of five words, it gets 4/5.
 #
-# Every source word is scored for every target word, so translating 50 words into 50 takes 2,500 scores, not counting the end sign. Each step still has to wait for the previous one.
+# The plot will show your model, the three models that look back and three with **one vector**. These have the same layers, but their only annotation is the encoder's last states: `encode` returns `s, s[:, None], mask[:, :1]`. At every step, the decoder finds the same vector (Cho et al., 2014). We trained them at a learning rate of 0.01, because they get [fewer words right](../docs/measurements.md#what-looking-back-adds-in-the-small-world) at 0.005. The grey line is chance: the correct translations of other sentences.
+#
+# What share of the words do the models that look back get right at 12 words, the longest training length?
+
+# %% tags=["nbval-check-output"]
+predict("06.twelve", ...)
+
+
+# %% tags=["reveals"]
+def scored(length):  # your model, and translations of other sentences
+    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
+    translations = translate(model, pairs.words, test.sources)
+    others = test.targets[1:] + test.targets[:1]  # each moved by one
+    return [share_in_order(found, test.targets) for found in (translations, others)]
+
+
+def three_models(setup):
+    lengths, shares = measured("attention", "words_in_order", "length", setup=setup)
+    return lengths, torch.tensor(shares)  # seeds lengths
+
+
+lengths, one_vector = three_models("one vector")
+lengths, looking_back = three_models("looking back")
+yours, chance = torch.tensor([scored(int(length)) for length in lengths]).T
+curves = {"one vector": one_vector, "looking back": looking_back}
+print("A band goes from the worst to the best of three models:")
+ax = plots.axes(width=7.2, height=4.6)
+names = ("words of the source", "share of words right, in order")
+plots.curves(lengths, curves, *names, ax=ax, theory={"chance": chance})
+ax.plot(lengths, yours, "k^", label="looking back, your model")
+ax.axvline(12, color="0.6", linestyle=":", label="longest in training")
+ax.set(xticks=[*range(1, 9), *range(10, 21, 2)], ylim=(0, 1.05))
+ax.legend(loc="lower left")
+at_12 = looking_back[:, lengths.index(12)]  # seeds
+reveal("06.twelve", at_12.mean().item())
+
+# %% [markdown]
+# At 12 words, the models that look back get nearly every word right, whereas those with one vector get about two thirds.
+#
+# ## Where does looking back help less?
+#
+# Beyond the dotted line, the models that look back also get worse. That is a disappointment, since nothing has to fit into one vector any more. To see why, we plot the weights as the model translates a 20-word sentence. The frames show where it should have looked for the words it got right.
+
+# %%
+longer = "your young boys called after big small dogs after friends"
+longer += " while friend painted old big young dogs below old house"
+longer_right, links = World("verb-last", **SMALL).translate(longer.split())
+written = translate(model, pairs.words, [longer])[0]
+print(f"right, {len(longer_right)} words:", *longer_right)
+print(f"model, {len(written.split())} words:", written)
+plots.weights(
+    look([longer], [written])[0],
+    longer.split(),
+    written.split(),
+    xlabel="20 source words",
+    ylabel="translation of the model",
+    marked=figures.frames_of_common_words(written.split(), longer_right, links),
+)
+
+# %% [markdown]
+# The decoder leaves words out, such as "sliro" and "vuvo". In the middle of the plot, it has lost its place: "kovor" means "called", but the largest weight in its row is on "while", seven words further on.
+#
+# Does it lose its place only because it reads its own mistakes? To find out, we give it the correct words and measure the AER. We also count how often the next word is right after a look in the right place, and after one in the wrong place.
+
+
+# %%
+@torch.no_grad()
+def right_after_looks(length):
+    test = small_world(200, 7, order="verb-last", shortest=length, longest=length)
+    sources, targets = test.ids()
+    source, given, wanted = make_batch(sources, targets)  # B S, B T, B T
+    s, h, mask = model.encode(source)
+    logits, _, weights = model.decode(given, s, h, mask)  # B T V, B H, B T S
+    word_right = (logits.argmax(-1) == wanted).float()  # B T
+    looks = weights.argmax(-1)  # B T
+    after_right = []
+    after_wrong = []
+    for b, links in enumerate(test.links):
+        for word, step in links:
+            if looks[b, step] == word:
+                after_right.append(word_right[b, step].item())
+            else:
+                after_wrong.append(word_right[b, step].item())
+    return [fmean(after_right), fmean(after_wrong)]
+
+
+# %%
+shown = (12, 14, 16, 20)
+columns = [f"{length} words" for length in shown]
+after = torch.tensor([right_after_looks(length) for length in shown])  # lengths 2
+rows = {
+    "AER, three models": stored("looking back", "aer", shown),
+    "AER, your model": [error_rate(length) for length in shown],
+    "next word right after a right look": after[:, 0].tolist(),
+    "next word right after a wrong look": after[:, 1].tolist(),
+}
+table(rows, columns, corner="given the right words", digits=2)
+
+# %% [markdown]
+# The decoder's own mistakes are not the only reason: at 20 words, more than two in three links are wrong, even when the decoder is given the correct words. When your model has looked in the right place, its next word is nearly always right, whatever the length. After a look in the wrong place, the next word is still right most of the time at 12 words, but only about one time in four at 20. Perhaps that is because at 12 words, [about half of the wrong looks](../docs/measurements.md#what-looking-back-adds-in-the-small-world) are at a neighbour, whose annotation also describes the right word.
+#
+# Or does it lose its place because such lengths are new to it? We trained three more models on sentences of up to 20 words, with the same number of pairs and steps. Is their AER lower?
+
+# %%
+rows = {
+    "trained on up to 12 words": stored("looking back", "aer", shown),
+    "trained on up to 20 words": stored("looking back, longer pairs", "aer", shown),
+}
+decides = [(name, "20 words") for name in rows]
+table(rows, columns, corner="AER of three models", digits=2, bold=decides)
+
+# %% [markdown]
+# At 20 words, their AER is much lower, 0.06 instead of 0.71, so the new lengths were the reason. Looking back frees the decoder from the one vector, but it still has to learn where to look.
 #
 # ## Where does the decoder look?
 #
-# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query, scored against each annotation; weighted by these scores, the annotations are summed into a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7. In much longer sentences than in training, however, it looks in the wrong places.
+# Before each word, it looks at all the source words, and mostly at those it needs for this word. Its state is the query, scored against each annotation; weighted accordingly, the annotations are summed into a new context. No single vector has to hold the sentence any more: in our toy language, the model gets nearly every word of a 12-word sentence right. On short captions, it scored about 22 BLEU instead of 7, with 1.6 times as many parameters and its own learning rate. In sentences much longer than in training, it looks in the wrong places, unless it has learned from such lengths. Lesson 15's decoder looks at a picture.
 
 # %% [markdown]
 # ## Where you will meet this
@@ -648,8 +614,9 @@ check("06.q5", ...)
 # ## Recap
 #
 # - The encoder passes on all its states, the annotations. Before each word, the decoder scores them against its state, the query, normalises the scores and sums.
-# - Bahdanau's query is the state before the step, and both the cell and the output read the context. Luong's query is the state after the step, and without input feeding, only the output reads the context.
+# - Bahdanau's query is the state before the step, and both the cell and the readout read the context. Luong's is the state after it, and without input feeding, only the readout reads the context.
 # - The alignment error rate compares the largest weights with known links. Up to 12 words, few links are wrong.
+# - Weights show where a model looks, not how it uses what it reads there.
 # - In sentences much longer than those in training, the decoder looks in the wrong places and leaves words out. It still gets more words in the right order than a decoder with one vector.
 #
 # **Exercises**: [open them](../exercises/06_seq2seq_attention_exercises.ipynb)

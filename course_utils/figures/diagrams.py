@@ -205,33 +205,41 @@ def paths(new=()) -> Diagram:
         passes the words 3, 5 and 7.""")
 
 
-def looking_back(source, given, output, new=()) -> Diagram:
-    """One step of a decoder that looks back: its state is the query to all the encoder's annotations."""
-    draw, wide, height = Sketch("A decoder that looks back", new), 74, 200
+def looking_back(source, given, output, new=(), after=False) -> Diagram:
+    """One step of a decoder that looks back, before its step or after it: its state is the query to all the annotations."""
+    title = "A decoder that looks back" + " after its step" * after
+    draw, wide, height = Sketch(title, new), 74, 200
     states = [draw.data("annotations", f"*h*{'₁₂₃₄₅₆₇₈₉'[i]}", wide, 32) for i in range(len(source))]
     cells = [draw.step("encoder", "cells", wide, 48) for _ in source]
     read = [draw.data("source", word, wide, 32) for word in source]
     row(*columns_of(states, cells, read), height=height, gap=12)
     look = draw.step("attention", "attention: score, normalise, sum", max(cells[-1].right - EDGE, 200), 50)
     look.at(EDGE + look.width / 2, -40)
-    query, cell = draw.data("query", "query: *s*₁", 66, 54), draw.step("decoder", "cell", wide, 48)
+    query, cell = (
+        draw.data("query", "query: *s*₂" if after else "query: *s*₁", 66, 54),
+        draw.step("decoder", "cell", wide, 48),
+    )
     word, written = draw.data("given", given, wide, 32), draw.data("target", output, wide, 32)
     readout, x = draw.step("readout", "readout", wide, 48), look.right + 40
-    row([None, query, None], [None, cell, word], [None, readout, None], [None, written, None], x=x, height=height)
+    steps = [draw.data("state", "*s*₁", 40, 32), cell, query] if after else [query, cell]
+    columns = [[None, step, word if step is cell else None] for step in (*steps, readout, written)]
+    row(*columns, x=x, height=height)
     draw.chain(read, cells, states, look)
     for left, right in pairwise(cells):
         draw.arrow(left, right, at=left.middle - 9)
         draw.arrow(right, left, at=left.middle + 9)
     draw.arrow(query, look, over=look.middle + 13)
-    draw.arrow(look, readout, over=look.middle - 13, role="context")
-    draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
-    draw.chain(query, cell, readout, written, words=["", "*s*₂"])
+    draw.arrow(look, readout, "context" * after, over=look.middle - 13, role="context", name="context" * after)
+    if not after:
+        draw.arrow(look, cell, "context", over=look.middle - 13, name="context")
+    draw.chain(*steps, readout, written, words=["", "" if after else "*s*₂"])
     draw.arrow(word, cell)
+    reads = f"{given} and the state s₁" if after else f"{given}, that state and the context"
     return draw.diagram(f"""The encoder's cells read {", ".join(source)} in both directions and say of each word
         {", ".join(plain(state.text) for state in states)}. The attention (score, normalise, sum) compares all of these
-        with the {plain(query.text)}, which is the decoder's state, and returns the context. The decoder's next cell
-        reads {given}, that state and the context. The readout makes the word {output} of the cell's new state s₂ and the
-        context.""")
+        with the {plain(query.text)}, which is the decoder's state{" after the step" * after}, and returns the
+        context. The decoder's next cell reads {reads}. The readout makes the word {output} of the cell's new state s₂ and
+        the context.""")
 
 
 def soft_and_hard(new=()) -> Diagram:
