@@ -654,7 +654,8 @@ for norms, part in {"with": "nothing", "without": "norms"}.items():
             runs.append(torch.stack([gradient, mean_cosine(memory.detach())]))
         rows[f"{norms} norms, {residual} residual connections"] = torch.stack(runs)
 lengths = [runs[:, 0].mean().item() for runs in rows.values()]
-reveal("12.gradient", ["A", "B", "C", "D"][lengths.index(min(lengths))])
+names = ["whole model", "no residuals", "no norms", "neither"]
+reveal("12.gradient", names[lengths.index(min(lengths))])
 columns = ["first layer's gradient", "mean cosine in the memory"]
 table(rows, columns, corner="before training", digits=4)
 
