@@ -410,7 +410,7 @@ def _(numbers):
 
 @claim(
     "05",
-    "It accounts for about half of the variance, the second and the third for about a quarter or less,",
+    "The first word accounts for about half of the variance, the second and the third for about a quarter or less,",
 )
 def _(numbers):
     first, second, third = (numbers(f"word {i}:")[0] for i in (1, 2, 3))
@@ -543,7 +543,7 @@ def _(_):
     return abs(minutes.mean() / 60 - 6.5) < 0.1 and abs(bleu.mean() - 11) < 0.3 and found == [correct] * 2
 
 
-@claim("05", "the model wavers between about 13 words at each step, with another's between more than 30,")
+@claim("05", "the model wavers between about 12 words at each step, with another's between more than 30,")
 def _(numbers):
     own, another = (numbers(f"new captions, {whose} vector: perplexity")[0] for whose in ("its own", "another's"))
     return 11 < own < 15 and another > 30
