@@ -496,7 +496,7 @@ def _(_):
     return abs(minutes.mean() / 60 - 6.5) < 0.1 and abs(bleu.mean() - 11) < 0.3 and found == [correct] * 2
 
 
-@claim("05", "the model wavers between about 13 words at each step, with another's between more than 30,")
+@claim("05", "the model wavers between about 12 words at each step, with another's between more than 30,")
 def _(numbers):
     own, another = (numbers(f"new captions, {whose} vector: perplexity")[0] for whose in ("its own", "another's"))
     return 11 < own < 15 and another > 30

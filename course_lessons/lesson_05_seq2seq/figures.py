@@ -186,7 +186,7 @@ def growing(sources, rights, written, vectors):
     """
     most = max(14, *(len(translation.split()) for translation in written))
     film, pitch = Film("The sentence grows, its vector does not", 64 + 26 * (len(sources) + 1), 10), 604 / most
-    film.add(words(24, 26, "words", 13, bold=True) + words(94, 26, "the vector", 13, VECTOR, True))
+    film.add(words(5, 26, "words", 12, bold=True, anchor="start") + words(94, 26, "the vector", 13, VECTOR, True))
     film.add(words(150, 26, "translation", 13, bold=True, anchor="start"))
     counts = []
     for row, (source, right, translation) in enumerate(zip(sources, rights, written, strict=True)):

@@ -298,9 +298,6 @@ def fit(model, sources, targets, seed=0, steps=600, batch=64, rate=0.01):
     return train_model(model, batch_loss, seed, steps, rate)
 
 
-sources, targets = pairs.ids()  # word numbers of all 20,000 pairs
-
-
 def print_log(losses, every):
     for end in range(every, len(losses) + 1, every):
         loss = fmean(losses[end - every : end])
@@ -450,8 +447,8 @@ with torch.no_grad():
 curves = {name: shares[None] for name, shares in lines.items()}  # one model
 ax = plots.axes(width=6.4, height=3.4)
 axis_names = ("position in the translation", "share of words right")
-plots.curves(range(1, 13), curves, *axis_names, ax=ax)
 ax.set_ylim(0, 1.05)
+plots.curves(range(1, 13), curves, *axis_names, ax=ax)
 
 # %% [markdown]
 # With another sentence's vector, the decoder gets about 18% of the words right: that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: from the seventh word on, only about half are right.
@@ -640,7 +637,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# With a caption's own vector, the model wavers between about 13 words at each step, with another's between more than 30, so something of real sentences gets through as well. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although other captions' translations score only about 1.
+# With a caption's own vector, the model wavers between about 12 words at each step, with another's between more than 30, so something of real sentences gets through as well. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although other captions' translations score only about 1.
 #
 # With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
 #
