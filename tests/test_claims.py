@@ -381,7 +381,7 @@ def _(numbers):
 
 @claim(
     "05",
-    "It accounts for about half of the variance, the second and the third for about a quarter or less,",
+    "The first word accounts for about half of the variance, the second and the third for about a quarter or less,",
 )
 def _(numbers):
     first, second, third = (numbers(f"word {i}:")[0] for i in (1, 2, 3))

@@ -457,7 +457,7 @@ plots.curves(range(1, 13), curves, *axis_names, ax=ax)
 #
 # ## A map of sentences
 #
-# To find out, we look into the vectors of 360 sentences of three words, such as "boy called girls". Nobody can draw 64 axes, so we use two kinds of map: **PCA** shows the two directions in which the vectors differ most, and **t-SNE** gives up directions to keep neighbours together (van der Maaten and Hinton, 2008). Each map is drawn three times, coloured by the first, the second and the third word. In which column will dots of one colour gather? To put a number on it, we also group the sentences by a word and compute what share of the variance of all vectors is between the groups.
+# To find out, we look into the vectors of 360 sentences of three words, such as "boy called girls". Nobody can draw 64 axes, so we use two kinds of map: **PCA** shows the two directions in which the vectors differ most, and **t-SNE** gives up directions to keep neighbours together (van der Maaten and Hinton, 2008). Each map is drawn three times, coloured by the first, the second and the third word. In which column will dots of one colour gather?
 
 # %%
 nouns = "boy boys dog dogs friend friends girl girls house houses".split()
@@ -472,6 +472,10 @@ _, _, directions = torch.linalg.svd(centred, full_matrices=False)
 pca = centred @ directions[:2].T  # 360 2
 t_sne = TSNE(random_state=0, init="pca").fit_transform(c.numpy())  # 360 2
 figures.maps({"PCA": pca.numpy(), "t-SNE": t_sne}, sentences)
+
+
+# %% [markdown]
+# The dots gather by their first word. To put a number on it, we group the sentences by a word and compute what share of the variance of all vectors is between the groups.
 
 
 # %%
@@ -494,7 +498,7 @@ print(f"distance of two sentences: {torch.pdist(c).mean():.1f} on average,")
 print(f"{(there - back).norm():.1f} if they have the same words in another order")
 
 # %% [markdown]
-# The dots gather by their first word. It accounts for about half of the variance, the second and the third for about a quarter or less, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
+# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
 #
 # The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
 #
@@ -513,6 +517,8 @@ figures.whole_sentences_right(sentences_right)
 # ## Real sentences
 #
 # So far, this was a toy language. Does one vector carry a real sentence? We keep the model, the loss, the loop and `translate`; only the data are new. Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
+#
+# As in lesson 01, a vocabulary numbers the tokens, here of both languages; a token that occurs fewer than three times becomes UNK, for unknown. To waste little on padding, a batch consists of pairs of similar length, and `DataLoader` shuffles the batches anew in each epoch.
 
 
 # %%
@@ -540,9 +546,6 @@ validation_pairs = read_pairs("val")  # captions of other photos
 test_pairs = read_pairs("test")
 print(len(training_pairs), "pairs for training, the first of them:")
 print(*training_pairs[0], sep="\n")
-
-# %% [markdown]
-# As in lesson 01, a vocabulary numbers the tokens, here of both languages; a token that occurs fewer than three times becomes UNK, for unknown. To waste little on padding, a batch consists of pairs of similar length, and `DataLoader` shuffles the batches anew in each epoch.
 
 
 # %%
