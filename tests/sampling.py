@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import pytest
 
 NIGHT = os.environ.get("COURSE_THOROUGH")
+TRAINS = "13.train_and_translate"  # each of its answers trains a model, for seconds
 LEFT = Counter()  # how many of what is left to the thorough run, for the table at the end of a run
 
 
@@ -33,6 +34,12 @@ def usually(every: Sequence, always: int) -> list:
     """Return parameters for a test, of which so many, spread over the whole length, are tried in every run, the others in a thorough one."""
     chosen = {i * len(every) // always for i in range(always)}
     return [each if i in chosen else _thorough(each) for i, each in enumerate(every)]
+
+
+def quick(every: Sequence) -> list:
+    """Return parameters for a test: tasks, or tuples that begin with a task's id. Those of a task that trains are left to a thorough run."""
+    ids = [each[0] if isinstance(each, tuple) else each.id for each in every]
+    return [_thorough(each) if task_id == TRAINS else each for task_id, each in zip(ids, every, strict=True)]
 
 
 def _thorough(parameters):

@@ -161,6 +161,7 @@ def turn_dark(page):
     page.keyboard.press("Escape")
 
 
+@pytest.mark.thorough
 def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
     own = lab.clone / "my_course" / file_of("exercises", FIRST)
     before = nbformat.read(own, as_version=4)
@@ -179,6 +180,7 @@ def test_a_notebook_counts_as_saved_until_it_is_changed(page, lab):
     assert saved.metadata == before.metadata and [cell.id for cell in saved.cells] == [cell.id for cell in before.cells]
 
 
+@pytest.mark.thorough
 def test_links_of_every_notebook_lead_to_their_page_and_section(page, lab):
     own, found = lab.clone / "my_course", set()
     for file in own.glob("*s/*.ipynb"):

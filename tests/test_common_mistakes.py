@@ -5,6 +5,7 @@ import random
 import statistics
 
 import pytest
+import sampling
 import torch
 import torch.nn.functional as F
 from tasks import TASKS, altered, judge_briefly, solution_of
@@ -253,7 +254,7 @@ NAMED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("task_id", "answer", "named"), NAMED)
+@pytest.mark.parametrize(("task_id", "answer", "named"), sampling.quick(NAMED))
 def test_a_slip_bears_its_name(task_id, answer, named):
     report = report_on(task_id, answer)
     assert report.state in ("failed", "error") and report.mistake == named, str(report)
@@ -305,6 +306,7 @@ SAYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_training_with_dropout_is_no_other_loss():
     for dropout in (0.1, 0.2):
         answer = translator(("dropout=0.0", f"dropout={dropout}"), ("dropout=0.0", f"dropout={dropout}"))
@@ -319,7 +321,7 @@ def test_a_seed_gets_a_remark_only_where_nothing_is_random():
     assert ["Nothing is random" in report_on("02.softmax", each).message for each in (drawn, vain)] == [False, True]
 
 
-@pytest.mark.parametrize(("task_id", "answer", "says"), SAYS)
+@pytest.mark.parametrize(("task_id", "answer", "says"), sampling.quick(SAYS))
 def test_a_slip_without_a_name_is_told_what_it_breaks(task_id, answer, says):
     report = report_on(task_id, answer)
     assert report.state in ("failed", "error") and not report.mistake and says in report.message, str(report)
@@ -332,12 +334,7 @@ READ = [task for task in TASKS.values() if task.canonical_function]
 SHOWN = ("04.two_projections", "07.beam_search", "12.encoder_layer")  # readings like what is asked for
 
 
-@pytest.mark.parametrize(
-    "task",
-    # In 13.train_and_translate, each mistake is trained.
-    [pytest.param(task, marks=pytest.mark.thorough) if task.id == "13.train_and_translate" else task for task in READ],
-    ids=lambda task: task.id,
-)
+@pytest.mark.parametrize("task", sampling.quick(READ), ids=lambda task: task.id)
 def test_a_reading_that_is_not_returned_is_told_in_a_sentence(task):
     assert (task.mismatch_function is None) == (task.id in SHOWN)
     expected = expected_on(task, 0)

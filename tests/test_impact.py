@@ -174,6 +174,7 @@ def test_a_changed_file_behind_all_tests_selects_them_all():
     assert len(taken("tests/conftest.py")[0]) == len(taken("tests/sampling.py")[0]) > 1000
 
 
+@pytest.mark.thorough
 def test_the_notebooks_that_run_what_has_changed_are_taken():
     folders = ("notebooks", "solutions")
     task, lesson = "lesson_02_weighted_sums/tasks/softmax.py", "lesson_03_queries_keys_values/lesson.py"

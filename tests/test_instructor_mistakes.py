@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import sampling
 import torch
 from repository import ROOT
 from submissions import ATTENTION, grades, needs_sandbox, notebook
@@ -284,7 +285,7 @@ def test_a_file_beside_the_code_is_found_from_every_folder(submissions, monkeypa
 
 
 @needs_sandbox
-@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("named", sampling.usually([True, False], 1))
 def test_grading_runs_no_file_of_mistakes_on_the_trusted_side(submissions, tmp_path, capsys, named, monkeypatch):
     monkeypatch.setattr("course_utils.checks.instructor_mistakes.PUBLISHED", tmp_path / "nowhere/published")
     options = ["--mistakes", str(tmp_path / "course_mistakes.md")] if named else []
@@ -306,7 +307,7 @@ IMPORTED_SINCE = "import sys, course_utils.grading.pipeline, course_utils.gradin
 
 
 @needs_sandbox
-@pytest.mark.parametrize("module", [False, True])
+@pytest.mark.parametrize("module", sampling.usually([True, False], 1))
 def test_modules_among_the_submissions_are_not_imported(submissions, tmp_path, module):
     """Also where Python itself looks: a new process begins with the current folder, an editable install may have names of folders."""
     mark = f"open({str(tmp_path / 'mark')!r}, 'a').write(__name__ + chr(10))\n"
@@ -381,8 +382,11 @@ def test_a_terminal_obeys_no_sentence(file, capsys):
     assert "You return the plain" in told and not {"\x1b", "\x07", "\u202e"} & set(told)
 
 
+ENDLESS = ("sum(iter(int, 1))", "[0 for _ in iter(int, 1)]", "10 ** 10 ** 10")
+
+
 @needs_sandbox
-@pytest.mark.parametrize("endless", ["sum(iter(int, 1))", "[0 for _ in iter(int, 1)]", "10 ** 10 ** 10"])
+@pytest.mark.parametrize("endless", sampling.usually(ENDLESS, 1))
 def test_a_change_without_an_end_is_told(file, capsys, monkeypatch, endless):
     monkeypatch.setattr(own_mistakes, "LIMITS", Limits(seconds=1))
     file(f"## 03.attention: endless\n\nA sentence.\n\n    weights @ value -> weights @ value * ({endless})\n")

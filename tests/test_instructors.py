@@ -517,6 +517,7 @@ def test_solutions_are_left_out_until_their_time_has_come(tmp_path, in_the_cours
 
 
 @posix
+@pytest.mark.thorough
 def test_gradescopes_autograder_runs_as_gradescope_runs_it(tmp_path, in_the_course):
     (tmp_path / "class.toml").write_text('[points]\n"03.attention" = 4\n')
     ((_, _, export),) = blocks("With Gradescope")
@@ -710,6 +711,7 @@ def test_the_workflow_that_runs_notebooks_works(tmp_path, wheel):
 
 
 @posix
+@pytest.mark.thorough
 def test_outputs_that_nbval_compares_are_the_same_for_everybody(tmp_path):
     """Run here by somebody who has answered the predictions, with a progress of their own, a narrow terminal and another hash seed."""
     place, lesson = tmp_path / "notebooks" / "00_start_here.ipynb", ROOT / file_of("notebooks", "00_start_here")

@@ -249,6 +249,7 @@ def _no_tokens(text):
 
 
 @torch.no_grad()
+@pytest.mark.thorough
 def test_the_model_writes_what_the_top_of_the_page_shows(loaded):
     page = Path(__file__).parents[1] / "course_lessons/lesson_22_real_language_model/lesson.py"
     (shown,) = re.findall(r"# ```text\n(.*?)# ```\n", page.read_text(encoding="utf-8"), re.DOTALL)

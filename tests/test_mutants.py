@@ -167,7 +167,7 @@ def judge_mutants(task):
     return came
 
 
-@pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 32), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 25), ids=lambda task: task.id)
 def test_every_mutant_is_refused_or_the_same_function(task, judged):
     came = judged(task)
     assert not came["survived"], "\n\n".join(came["survived"])
@@ -210,7 +210,7 @@ def holds_elsewhere(task, mutant, expected):
     return 5 * len(wrong) <= len(ordinary)
 
 
-@pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 8), ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.usually(FUNCTIONS, 7), ids=lambda task: task.id)
 def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart(task):
     came = outcomes(task, solution_of(task.id), fuzzed(task, 20), 60)
     assert [outcome.status for outcome in came].count("value") > len(came) / 2, "the solution stops on most of them"
@@ -219,7 +219,7 @@ def test_fuzzed_inputs_fit_their_task_and_tell_functions_apart(task):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("task", FUNCTIONS, ids=lambda task: task.id)
+@pytest.mark.parametrize("task", sampling.quick(FUNCTIONS), ids=lambda task: task.id)
 def test_fuzzed_inputs_tell_most_mistakes_from_right_answers(task):
     """Not all: some go wrong on garbage or infinity only, and of two results that are equally good a correct answer may take either."""
     right = solution_of(task.id)

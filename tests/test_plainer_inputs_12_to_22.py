@@ -1,6 +1,7 @@
 """Wrong answers to the tasks of lessons 12 to 22 that are right as long as the inputs are plainer than the prompt allows."""
 
 import pytest
+import sampling
 from tasks import TASKS, altered, judge_answer
 
 # task, what is changed in the solution, what the report says of it
@@ -81,7 +82,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("task_id", "changes", "words"), WRONG, ids=[f"{task}-{words}" for task, _, words in WRONG])
+@pytest.mark.parametrize(("task_id", "changes", "words"), sampling.usually(WRONG, 16))
 def test_wrong_only_on_inputs_less_plain_is_told(task_id, changes, words):
     for seed in range(2):
         report = judge_answer(TASKS[task_id], altered(task_id, *changes), seed=seed)

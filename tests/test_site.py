@@ -743,6 +743,7 @@ WARNED = {
 }
 
 
+@pytest.mark.thorough
 def test_unread_words_are_named_in_the_page_as_in_the_terminal(open_page):
     page = translating(open_page)
     translation = page.locator("[data-part=translation]")
