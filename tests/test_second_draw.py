@@ -41,7 +41,7 @@ def nearly_masked(x, weight_q, weight_k, weight_v, mask=None):
         ("15.doubly_stochastic", looped, "multiply the weights at padding", "you returned 5.0; a torch.Tensor was expected"),
         ("18.at_risk", lambda old, new: ((old > 0)[:, None] == (new > 0)).all(-1).any(1), "last new input", "exactly the same experts"),
         ("22.classify", lambda logits, unlabelled, positive, negative: (logits[:, positive] - logits[:, negative]).bool(), "threshold", "You take the absolute value"),
-        ("22.grouped_query_attention", causal, "uses", "are they 0 where the mask is False"),
+        pytest.param("22.grouped_query_attention", causal, "uses", "are they 0 where the mask is False", marks=pytest.mark.thorough),
         ("07.tipping_alpha", lambda *given: float(math.ceil(solution_of("07.tipping_alpha")(*given))), "a step of 0.1", "rounded up to a multiple of 0.1 or 1"),
         ("08.local_centre", lambda state, weight, v, length: length.float().mean() * torch.sigmoid(torch.tanh(state @ weight.T) @ v), "B×B", "centre"),
         ("05.sequence_loss", lambda logits, target, mask: F.cross_entropy(logits[mask], target[mask], reduction="sum") / mask.shape[1], "all B·T", "You divide by T"),

@@ -123,7 +123,7 @@ def test_every_task_with_masked_scores_names_an_inverted_mask(declared):
 def test_correct_answers_pass_and_mistakes_have_own_sentences(task):
     assert_mistakes_can_be_made(task)
     # Of a test over candidates a seed changes only their order; one mistake takes half a second there, as it tries all of them.
-    named = sampling.some("mistakes told by their names", task.mistakes, 4 if task.candidates else 10, 1000)
+    named = sampling.some("mistakes told by their names", task.mistakes, 2 if task.candidates else 6, 1000)
     others = sampling.some("right answers in other styles", CORRECT[task.id], 1, 1000)
     wrong, seeds = [], [(0, named)] if task.candidates else [(0, named), (1, named if sampling.NIGHT else [])]
     for seed, mistakes in seeds:
