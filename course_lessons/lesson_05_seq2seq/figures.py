@@ -177,6 +177,7 @@ def one_word_learned(vocabulary, after, wanted):
         title = f"after {steps} steps" if steps else "before training"
         ax.set_title(f"{title}:  −ln p = {number(-p[wanted].log(), 2)}")
         ax.tick_params(axis="y", length=0)
+        ax.spines["bottom"].set_bounds(0, 1)
 
 
 def growing(sources, rights, written, vectors):
@@ -199,10 +200,10 @@ def growing(sources, rights, written, vectors):
             if not hit:
                 frame = f'x="{x - pitch / 2 + 1:.1f}" y="{y - 1}" width="{pitch - 2:.1f}" height="20" fill="none"'
                 drawn += f'<rect {frame} stroke="{WRONG}" stroke-dasharray="3 2"/>'
-            drawn += words(x, y + 14, word, 11.5, fill=None if hit else WRONG)
+            drawn += words(x, y + 14, word, 11, fill=None if hit else WRONG)
         film.add(drawn, now)
-    y = 44 + 26 * len(sources)
-    film.add(words(138, y + 14, "right:", 12, bold=True, anchor="end", fill=GREY))
+    y, most_words = 44 + 26 * len(sources), len(sources[-1].split())
+    film.add(words(138, y + 14, f"right, {most_words} words:", 12, bold=True, anchor="end", fill=GREY))
     for t, word in enumerate(rights[-1].split()):
         film.add(words(148 + pitch * (t + 0.5), y + 14, word, 11.5, fill=GREY))
     lengths = [len(source.split()) for source in sources]
@@ -273,8 +274,8 @@ def whole_sentences_right(sentences_right):
         plots.curves(LENGTHS, runs, "words of the source", "share of whole sentences right", title, ax, theory=theory)
         if ax is across[0]:
             _add_own(ax, sentences_right)
-        ax.legend(loc="upper right", edgecolor="none", framealpha=0.85)
-        ax.set_ylim(-0.03, 1.05)
+        ax.legend(loc="upper right", edgecolor="none", framealpha=0.85, fontsize=9)
+        ax.set(ylim=(-0.03, 1.75), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1])  # room for the legend
 
 
 def _add_own(ax, shares):

@@ -32,7 +32,8 @@ def all_at_once(names, X, Q, K, V, scores, weights, contexts):
         film.add(f'<path d="M{x} 100V448" stroke="{ROLES["word"].colour}" stroke-opacity="0.3"/>')
     for i, base in enumerate(ROWS):
         for j, x in enumerate(COLUMNS):
-            film.add(words(x, base - 66, number(scores[i][j]), 13, fill=GREY), 2.2)
+            above = base - 24 - max(44 * float(weights[i][j]), 1.5)  # right above the weight that it becomes
+            film.add(words(x, above, number(scores[i][j]), 13, fill=GREY), 2.2)
     for i, base in enumerate(ROWS):
         for x, weight in zip(COLUMNS, weights[i], strict=True):
             film.add(line(x - 34, base, x + 34, base, width=1, tip=False), 3.8)

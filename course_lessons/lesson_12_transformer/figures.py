@@ -43,7 +43,7 @@ def one_layer():
     film.add(words(FIRST - 18, 262, "weights", 14, "weight", True, "end"), attend + 0.9)
     for t, to in sorted(enumerate(lefts), key=lambda place: place[0] != FOLLOWED):  # the word that is followed, first
         film.add(_crossing(lefts, to, seen["weights"][t], t == FOLLOWED), attend + 0.9 + 1.5 * (t != FOLLOWED))
-    film.add(words(FIRST - 18, ROWS["hidden"] + 13, "feed-forward", 13, "", True, "end"), alone)
+    film.add(words(FIRST - 18, ROWS["hidden"] + 13, "feed-forward", 12, "", True, "end"), alone)
     for left, units in zip(lefts, seen["hidden"], strict=True):
         film.add(_units(left, units), alone)
     film.add(_sums(seen), done)
@@ -129,7 +129,7 @@ def _crossing(lefts, to, weights, lit):
         pen = f'stroke="{ROLES["weight"].colour}" stroke-width="{1 + 9 * weight:.1f}" stroke-opacity="{0.9 if lit else 0.22}"'
         drawn.append(f'<path d="M{x:g} {top}L{end:g} {bottom}" {pen}/>')
         if lit:
-            share = 0.56
+            share = 0.85  # near the word that is followed
             at, y = x + share * (end - x), top + share * (bottom - top)
             drawn.append(f'<rect x="{at - 19:.0f}" y="{y - 11:.0f}" width="38" height="20" rx="4" fill="#ffffff"/>')
             drawn.append(words(round(at), round(y) + 4, number(weight), 15, "weight", True))
@@ -181,8 +181,8 @@ def _look(x, y, to_x, to_y, weight):
     if weight < 0.05:
         return drawn
     at, height = x + 0.3 * (to_x - x), y + 0.3 * (to_y - y)
-    drawn += f'<rect x="{at - 15:.0f}" y="{height - 10:.0f}" width="30" height="20" rx="4" fill="#ffffff"/>'
-    return drawn + words(round(at), round(height) + 5, number(weight, 1), 15, "weight", True)
+    drawn += f'<rect x="{at - 18:.0f}" y="{height - 10:.0f}" width="36" height="20" rx="4" fill="#ffffff"/>'
+    return drawn + words(round(at), round(height) + 5, number(weight), 15, "weight", True)
 
 
 def _one_layer_in_words(seen):
