@@ -176,7 +176,7 @@ def _(_):
     return turned.abs().max() > 0.01 and turned.sum(1).abs().max() < 1e-5
 
 
-@claim("02", 'With seed 0, the two θs share the work: one looks for "not", and the other for one kind of opinion')
+@claim("02", 'With seed 0, the two θs share the work: one looks for "not", and the other for bad opinions, as our')
 @claim("02", 'With seed 3, both look for "not", and the model gets one case wrong.')
 def _(numbers):
     shares = numbers("number of θs 2:")
@@ -190,7 +190,7 @@ def _(numbers):
             for i, of in rows.items()
         }
         shares_work = any(
-            words[one] == ["not", "not"] and len({"funny", "lifeless"} & set(words[other])) == 1
+            words[one] == ["not", "not"] and {"funny", "lifeless"} & set(words[other]) == {"lifeless"}
             for one, other in ("₁₂", "₂₁")
         )
         if shares_work != (share > 0.99):

@@ -373,7 +373,7 @@ for case in cases:
 #
 # Each θ gets a job, and both are five times as long as before:
 #
-# - θ₁ looks for "not". If there is none, all words share the weight, and the context contains the opinion, which counts a lot. If there is one, it takes all the weight and hides the opinion.
+# - θ₁ looks for "not". Without it, all words share the weight, and the context contains the opinion, which counts a lot. With it, "not" takes all the weight and hides the opinion.
 # - θ₂ looks for "great", which lowers the output. This counts less, so it decides only where "not" has hidden the opinion: "not great" is bad.
 #
 # The four entries of `u`, the linear layer's weights, follow this plan. Do all four outputs have the right sign?
@@ -414,7 +414,7 @@ labels = {"xlabel": "", "ylabel": ""}
 plots.side_by_side(plots.weights, pictures, width=5.2, height=2.4, **labels)
 
 # %% [markdown]
-# With seed 0, the two θs share the work: one looks for "not", and the other for one kind of opinion, as our θ₂ does. With seed 3, both look for "not", and the model gets one case wrong.
+# With seed 0, the two θs share the work: one looks for "not", and the other for bad opinions, as our θ₂ does for good ones. With seed 3, both look for "not", and the model gets one case wrong.
 #
 # **Your turn**: change the seeds in the cell. How do the other three models share the work?
 #

@@ -261,7 +261,7 @@ diagrams.looking_back(source, given="flima", output="droli", after=True)
 # c, a = self.attention(s, h, mask)  # B H, B S: then attention
 # ```
 #
-# Their cell learns about the context only through the word that was written, unless **input feeding** also gives it the vector from which this word was written.
+# Luong's cell learns about the context only through the word that was written, unless **input feeding** also gives it the vector from which this word was written.
 #
 # <details><summary>Which of the two is better?</summary>
 #
