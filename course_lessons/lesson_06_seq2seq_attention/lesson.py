@@ -66,7 +66,7 @@ figures.three_looks()
 #
 # ## One look by hand
 #
-# To check every number by hand, we shrink the vectors to two entries, the first for adjectives and the second for nouns. In the state, -1 means "still missing" and 1 "not missing"; in an annotation, 2 means "I am one". The state is $s = (-1, 1)$, so an adjective is missing. The annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
+# To check every number by hand, we shrink the vectors to two entries, the first for adjectives and the second for nouns. In the state, -1 means missing and 1 present; in an annotation, 2 means that the word is one. The state is $s = (-1, 1)$, so an adjective is missing. The annotations of "our", "small" and "boy" are $h_1 = (0, 0)$, $h_2 = (2, 0)$ and $h_3 = (0, 2)$.
 #
 # Each annotation gets a **score**. Bahdanau et al. use the perceptron from lesson 04, where $W$, $U$ and $v$ are parameters ($v$ is not a value):
 #
@@ -319,7 +319,7 @@ print("model: ", *translate(model, pairs.words, [sentence]))
 #
 # ## Does it look where it should?
 #
-# A correct translation does not prove that the decoder looked at the right words, or at any. From 2017 to 2023, PyTorch's own tutorial computed the attention weights without the annotations, and its model could be trained all the same. We plot our weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Dashed frames mark the known links; a source word that is translated as two words, such as "old", has two frames. Is the largest weight in each row inside a frame?
+# A correct translation does not prove that the decoder looked at the right words, or at any. PyTorch's own tutorial, from 2017 to 2023, computed the attention weights without the annotations, and its model could be trained all the same. We plot our weights. As in training, `look` feeds the model the correct translations word by word and returns the weights for each. Dashed frames mark the known links; a source word that is translated as two words, such as "old", has two frames. Is the largest weight in each row inside a frame?
 
 
 # %%
