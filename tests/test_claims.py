@@ -555,7 +555,7 @@ def _(numbers):
     return "gitarre" in guitar and "schnee" in snow and "bank" in bench and "buch" not in bench
 
 
-@claim("05", "although other captions' translations score only about 1.")
+@claim("05", "although translations exchanged between captions score only about 1.")
 def _(numbers):
     own, swapped = (
         numbers(f"BLEU if each caption gets {whose} translation:")[0] for whose in ("its own", "the next one's")

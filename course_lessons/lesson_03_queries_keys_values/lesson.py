@@ -1,7 +1,7 @@
 # %% [markdown]
 # > the film was not great
 #
-# Which word does "not" negate? You found "great" without effort, by asking: not *what*? In lesson 02, no word could ask. The vector θ asked every sentence the same question, so "not" could not look for the word it negates.
+# Which word does "not" negate? You found "great" without effort, by asking: not *what*? In lesson 02, no word could ask: the vector θ asked every sentence the same question, so "not" could not look for the word it negates.
 #
 # Now the words themselves ask the questions. Can one layer of attention then get all four cases right: good and bad reviews, with and without "not"?
 
@@ -23,7 +23,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown]
 # ## Score, normalise, sum
 #
-# Lesson 02's attention already asked. Now we name its parts. The vector that asks, there θ, is called the **query** $q$. The vector that it is compared with is the **key** $k$, and the result of the comparison is the **score** of this key for this query:
+# Lesson 02's attention already asked; now we name its parts. The vector that asks, θ there, is called the **query** $q$. The vector that it is compared with is the **key** $k$, and the result of the comparison is the **score** of this key for this query:
 #
 # $$z = q^\top k$$
 #
@@ -61,7 +61,7 @@ figures.one_query(words, q, K, V)
 # %% [markdown]
 # The weight of "not" is 7.39 / 11.11 = 0.665, because 7.39, 2.72 and 1 add up to 11.11. In our pictures, a query has a point that fits into a key's notch, and the context has the rounded shape of its values.
 #
-# With several queries, each gets its own scores, weights and context. If T queries are the rows of a matrix $Q$, the three steps are a matrix product, a softmax along each row and a second product. They form one function, which we call with θ₁ and θ₂:
+# With several queries, each gets its own scores, weights and context. If T queries are the rows of a matrix $Q$, the three steps are a matrix product, a softmax along each row and a second product. They form one function, which we apply to θ₁ and θ₂:
 #
 # $$\mathrm{Attention}(Q, K, V) = \text{softmax}(Q K^\top)\, V$$
 
@@ -79,7 +79,7 @@ print(contexts)
 print("PyTorch gives the same:", torch.allclose(contexts, by_library))
 
 # %% [markdown]
-# The first row is the context we computed. PyTorch has this function; `scale=1.0` turns off a division by $\sqrt{D}$, which is part of the original formula (Vaswani et al., 2017) and which lesson 04 explains.
+# The first row is the context we computed. PyTorch has this function; `scale=1.0` turns off the division by $\sqrt{D}$ in the original formula (Vaswani et al., 2017), which lesson 04 explains.
 #
 # ## A soft dictionary
 #
@@ -105,7 +105,7 @@ for length in (0, 1, 2, 4, 8):
 #
 # Queries often come from one of three places. In **fixed attention**, they are learned vectors θ; in **cross-attention**, they are the words of another sentence, such as a translation; in **self-attention**, they are the words of the sentence itself.
 #
-# We compare fixed attention and self-attention on "the film was not great". We give each word one feature; only "the" and "was" share a feature. In self-attention, which words will look at more than one word?
+# We compare fixed attention and self-attention on "the film was not great". Each word has its own feature; only "the" and "was" share one. In self-attention, which words will look at more than one word?
 
 # %%
 words = ["the", "film", "was", "not", "great"]
@@ -149,7 +149,7 @@ plots.side_by_side(plots.weights, asked)
 # | "great", "awful" | neutral words | an opinion | -6, 6 |
 # | any other | neutral words | a neutral word | 0 |
 #
-# Only "not" looks for opinions, and an opinion hands over minus twice its polarity. The 10 in $W_q$ makes the scores so large that a word gives nearly all its weight to what it looks for.
+# Only "not" looks for opinions, and an opinion hands over minus twice its polarity. In the next cell, the 10 in $W_q$ makes the scores so large that a word gives nearly all its weight to what it looks for.
 
 # %%
 features = {
@@ -204,7 +204,7 @@ for case in cases:
     print(f"{by_hand(case):+.0f}  {case}")
 
 # %% [markdown]
-# The model gets all four cases right, which no sum of lesson 01 and no single θ could do. The word "not" adds 6 in "the film was not awful" and subtracts 6 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence. Follow the sum in each case:
+# The model gets all four cases right, which no sum from lesson 01 and no single θ could do. The word "not" adds 6 in "the film was not awful" and subtracts 6 in "the film was not great". It asks the sentence a question, and the answer depends on the sentence. Follow the sum in each case:
 
 
 # %%
@@ -250,7 +250,7 @@ def masked_attention(Q, K, V, mask):  # T D, S D, S E, T S
 #
 # ## Does training find such matrices?
 #
-# In the class for this model, each matrix is an `nn.Linear` without a bias. The arrow that goes past the attention is the `+` in `forward`.
+# In the class for this model, each matrix is an `nn.Linear` without a bias. In the diagram, the arrow past the attention is the `+` in `forward`.
 
 
 # %%
@@ -318,7 +318,7 @@ reveal("03.projections", three_vectors.count(1.0))
 # %% [markdown]
 # With the three matrices, every run gets every review right.
 #
-# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what share of new reviews will this model get right?
+# Do we need three vectors for each word? A subclass replaces the three matrices with `nn.Identity`, which returns its input, so each word's vector is again its query, key and value. With the same training, what proportion of new reviews will this model get right?
 
 
 # %%
@@ -340,12 +340,12 @@ print(" ".join(f"{share:.3f}" for share in one_vector))
 reveal("03.own_question", sum(one_vector) / 5)
 
 # %% [markdown]
-# For each of the five seeds, this model does no better than chance. Does that mean that a word needs three vectors? No: with $W_k$ as the only matrix, all five runs get at least 99% of the reviews right. What helps is that a word may ask for something other than what it is found as.
+# For each of the five seeds, this model does no better than chance. Does that mean that a word needs three vectors? No: with $W_k$ as the only matrix, all five runs get at least 99% of the reviews right. It helps that a word can look for one thing and be found as another.
 #
 #
 # <details><summary>More: would a single matrix be enough, or more training?</summary>
 #
-# Each matrix that a row does not name is replaced with `nn.Identity`. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score. The table shows the share of new reviews right, from the worst to the best of five runs:
+# Each matrix that a row does not name is replaced with `nn.Identity`. In the third row, query and key share one matrix, so "not" and "great" still give each other the same score. The table shows the accuracy on new reviews, from the worst to the best of five runs:
 #
 # | learned matrices | 15 epochs | 40 epochs | 75 epochs |
 # | --- | --- | --- | --- |
@@ -408,7 +408,7 @@ with torch.no_grad():
 #
 # A model that writes a sentence must not look at words that come later. A **causal mask** is True where the key is at the query's position or before it; lesson 09 needs it.
 #
-# Take "not", "really" and "great", and two positions of padding, which are vectors of zeros. For how many of the 25 query-key pairs are both masks True? Will any context change if we change the keys and values of the padding?
+# Take "not", "really" and "great", and two positions of padding, both vectors of zeros. For how many of the 25 query-key pairs are both masks True? Will any context change if we change the keys and values of the padding?
 
 # %% tags=["nbval-check-output"]
 is_word = torch.tensor([True, True, True, False, False])  # S
@@ -428,12 +428,12 @@ in_batch = padding_masks[:, None] & causal  # B T S: from B 1 S and T S
 print("masks of two sentences:", *in_batch.shape)
 
 # %% [markdown]
-# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so no context changes when we change the key and its value. Such a change tests a mask. In a batch, each sentence has its own padding and therefore its own T×S mask.
+# Both masks are True for 1 + 2 + 3 + 3 + 3 = 12 pairs. The last query is padding, so its scores are 0, and the three words share its weight equally. A hidden key has a weight of 0, so changing the key and its value changes no context, which is how we test a mask. In a batch, each sentence has its own padding and therefore its own T×S mask.
 
 # %% [markdown]
 # ## What if the sentence asks its own question?
 #
-# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and in lesson 02, it took several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. With one vector for all three jobs, the same training did no better than chance; a key of its own was enough.
+# If the sentence asks, "not" can make "great" bad and "awful" good. A sum of word vectors with a linear score cannot do that, and lesson 02 needed several vectors θ. With a query, a key and a value for each word, self-attention learned to do it within 15 epochs in each of our five runs. With one vector for all three jobs, the same training did no better than chance; a separate key was enough.
 
 # %% [markdown]
 # ## Where you will meet this

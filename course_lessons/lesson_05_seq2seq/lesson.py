@@ -1,7 +1,7 @@
 # %% [markdown]
 # A translator reads a sentence, closes the book and hands on a single note with 64 numbers. A second translator, who never saw the sentence, has to write the translation from this note alone.
 #
-# In this lesson, both translators are networks, and we train them to translate into a small invented language. Short sentences arrive without a mistake, but this is what became of one with twelve words:
+# In this lesson, both translators are networks, and we train them to translate into a small invented language. Short sentences come through intact, but this is what became of one with twelve words:
 #
 # ```text
 # source: our small boy called my old girls and friends followed big houses
@@ -9,7 +9,7 @@
 # model:  glodil sliro flima kovor kremil lanu tavo droli bresun kremil sono bruda
 # ```
 #
-# The first eight words are right, and from then on nothing is in its place. Were 64 numbers too few? Or can one vector hold a sentence, and something else went wrong?
+# The first eight words are right, and after that, nothing is in place. Were 64 numbers too few? Or can one vector hold a sentence, and something else went wrong?
 
 # %%
 import copy
@@ -47,11 +47,11 @@ figures.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"])
 #
 # ## A network that reads word by word
 #
-# To write the note, we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and passes on a vector, its **state** $s$, drawn as a column of cells. At each step $t$, it computes the new state from the word's vector $x_t$ and the old state:
+# To write the note, we need a network that turns a sentence of any length into one vector. A **recurrent network** reads one word after another and passes on a vector, its **state** $s$, drawn as a column of boxes. At each step $t$, it computes the new state from the word's vector $x_t$ and the old state:
 #
 # $$s_t = \tanh(W_x x_t + W_s s_{t-1} + b)$$
 #
-# What computes this step is called a **cell**. The tanh squashes every number into the range -1 to 1, so the state cannot grow without limit.
+# The part that computes this is a **cell**. The tanh squashes every number into the range -1 to 1, so the state cannot grow without limit.
 #
 # We can work through a tiny cell on paper. In it, a word is a single number, the state has two entries, both 0 at first, and $b$ is 0. The matrix $W_x$ puts the word into the first entry, and $W_s$ moves the old first entry to the second:
 #
@@ -80,7 +80,7 @@ for t in range(3):
 #
 # $$s_t = (1 - z_t) \circ n_t + z_t \circ s_{t-1}$$
 #
-# Take a one-dimensional state that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is 0.5 at each step, and if it is 0.99?
+# Take a one-dimensional state that starts at 1, and let all candidates be 0. How much of the state is left after twenty steps if the gate is always 0.5? And if it is 0.99?
 
 # %% tags=["nbval-check-output"]
 for z in (0.5, 0.9, 0.99):
@@ -91,9 +91,9 @@ for z in (0.5, 0.9, 0.99):
     print(f"gate {z}: {state:.6f} of the state is left")
 
 # %% [markdown]
-# A gate of 0.5 leaves a millionth of the state; a gate of 0.99 leaves more than four fifths. A gate near 1 therefore keeps an entry, and a gate near 0 replaces it. Learned matrices compute the gates from the word and the old state, so they can differ from word to word.
+# A gate of 0.5 leaves a millionth of the state; 0.99 leaves more than four fifths. Near 1, then, a gate keeps an entry; near 0, it replaces it. Learned matrices compute the gates from the word and the old state, so they can differ from word to word.
 #
-# A GRU also has a second gate, which we don't need here. The exercises show all its formulas.
+# A GRU's second gate, which we don't need here, is in the exercises, with all the formulas.
 #
 # PyTorch's `nn.GRU` runs through all the words in a batch and returns the state after every word and, separately, the last state. We give it B = 2 sentences of S = 5 words, with word vectors of dimension D = 3 and states of dimension H = 4. What is the shape of the states?
 
@@ -109,17 +109,17 @@ print("last state:", *last_state.shape)
 #
 # ## One vector between two networks
 #
-# Now we connect two GRUs, as in the picture. The encoder reads the sentence to be translated, the **source**, with an EOS at its end. If $e(x_t)$ is the vector of the word $x_t$, its states $h_t$ lead to the **sentence vector** $c$:
+# Now we connect two GRUs, as in the picture. The encoder reads the sentence to be translated, the **source**, with an EOS at its end. With $e(x_t)$ as the vector of word $x_t$, the encoder's states $h_t$ lead to the **sentence vector** $c$:
 #
 # $$h_t = \mathrm{GRU}\big(e(x_t),\, h_{t-1}\big) \qquad c = h_S$$
 #
-# The decoder starts with this vector as its state and writes one word at each step. It first reads the special word **BOS**, after that its own previous word, and when it writes **EOS**, the translation is complete. Call the words of the translation $y_1, y_2, \dots$, with $y_0$ for BOS, and let $y_{<t}$ be those before $y_t$:
+# The decoder starts with this vector as its state and writes one word at each step. It first reads the special word **BOS**, then its own previous word; when it writes **EOS**, the translation is complete. Call the words of the translation $y_1, y_2, \dots$, with $y_0$ for BOS, and let $y_{<t}$ be those before $y_t$:
 #
 # $$s_0 = c \qquad s_t = \mathrm{GRU}\big(e(y_{t-1}),\, s_{t-1}\big) \qquad P(y_t \mid y_{<t}, c) = \mathrm{softmax}(W s_t + b)$$
 #
 # ## A small language
 #
-# To train the two networks, we need many sentences whose correct translations are known. In our invented language, a program translates 40 English words. What happens to "the" and to "dog"?
+# To train the two networks, we need many sentences whose correct translations are known. A program translates 40 English words into our invented language. What happens to "the" and to "dog"?
 
 # %% tags=["nbval-check-output"]
 small = ["boy called girls", "the boy called the girls", "the dog called girls"]
@@ -127,7 +127,7 @@ for sentence in small:
     print(f"{sentence:25}", *truth([sentence]))
 
 # %% [markdown]
-# The words "the" and "today" vanish, and "dog" and a few other words become two words. The word order stays the same.
+# "The" and "today" vanish; "dog" and a few others become two words. The word order stays the same.
 #
 # `pairs` contains 20,000 sentences with their translations, and `pairs.words` is the vocabulary, which numbers the words of both languages. All lengths from 1 to 12 words are about equally frequent.
 #
@@ -158,9 +158,9 @@ print(f"wanted, in numbers (EOS is {EOS}):", wanted.tolist())
 figures.batch_in_words(pairs.words, source, given, wanted)
 
 # %% [markdown]
-# Each row of `given` is the same row of `wanted` shifted one position to the right, with BOS in front and without EOS. At each position, the decoder reads `given` and should write `wanted`.
+# Each row of `given` is the matching row of `wanted` shifted one position to the right, with BOS in front and without EOS. At each position, the decoder reads `given` and should write `wanted`.
 #
-# In training, then, the decoder reads the *right* word from the previous position; this is called **teacher forcing**. Isn't that cheating? It is only a help: the decoder never reads the word that it should write. Without the shift, it would, and then copying would be enough.
+# In training, then, the decoder reads the *right* word from the previous position; this is called **teacher forcing**. Isn't that cheating? No, it only helps: the decoder never reads the word that it should write. Without the shift, it would read that word and could copy it.
 #
 # ## The whole model
 #
@@ -193,7 +193,7 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. In `decode`, `s[None]` adds the first axis that `nn.GRU` expects; the state that it also returns is for translating word by word.
+# For the shorter sentence, the last position is padding. The GRU reads padding like any other word, so the state there would depend on the amount of padding. In `decode`, `s[None]` adds the first axis that `nn.GRU` expects; the state that `decode` also returns is for translating word by word.
 #
 # ## The loss
 #
@@ -229,13 +229,13 @@ print(f"{by_loops.item():.1f}")
 reveal("05.untrained", round(by_loops.item(), 1))
 
 # %% [markdown]
-# The loss is about $\ln 86$. Turned round, $e^{\text{loss}}$ is the **perplexity**: the model is as unsure as if it drew each word from that many equally probable ones, here from all 86.
+# The loss is about $\ln 86$. Its exponential, $e^{\text{loss}}$, is the **perplexity**: the model is as unsure as if it drew each word from that many equally probable ones, here from all 86.
 #
 # PyTorch's `cross_entropy` computes the same loss without loops. It expects one row of logits per word, so we flatten the axes B and T into one.
 #
 # ## Training
 #
-# A training step computes the loss of a batch and its gradient, and moves every weight a little so that the loss falls. What does this do to the probabilities? We let a copy of the model take twenty steps on our two sentences and watch its first word, for which "flima" is wanted. Which other bars will grow at first?
+# A training step computes a batch's loss and its gradient, then moves every weight a little so that the loss falls. What does this do to the probabilities? We let a copy of the model take twenty steps on our two sentences and watch its first word, for which "flima" is wanted. Which other words will gain at first?
 
 
 # %%
@@ -260,9 +260,9 @@ for step in range(21):
 figures.one_word_learned(pairs.words, after, wanted[0, 0])
 
 # %% [markdown]
-# After five steps, all words that are wanted anywhere in the batch have grown at the expense of the rest: the model has learned which words occur, but not where. After twenty, nearly everything is on "flima", and its $-\ln p$ is close to 0.
+# After five steps, all words that are wanted anywhere in the batch have grown at the expense of the rest: the model has learned which words occur, but not where. After twenty, "flima" has nearly all the probability, and its $-\ln p$ is close to 0.
 #
-# The real loop adds two things. On its way back through the sentence, the gradient is multiplied by a matrix at every word and can become very large, so `clip_grad_norm_` shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
+# The real loop adds two things. On its way back through the sentence, the gradient is multiplied by a matrix at every word and can become very large. `clip_grad_norm_` therefore shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
 
 # %%
@@ -310,7 +310,7 @@ losses = fit(model, sources, targets)
 print_log(losses, every=100)
 
 # %% [markdown]
-# The perplexity falls to about 1.9. Where the model was unsure among 86 words, it now wavers, on average, between two.
+# The perplexity falls to about 1.9. The model, at first torn between 86 words, now wavers, on average, between two.
 #
 # ## The model translates
 #
@@ -340,7 +340,7 @@ for sentence in ("boy called girls", "the dog called girls"):
     print("    model:", *translate(model, pairs.words, [sentence]))
 
 # %% [markdown]
-# Both translations are correct. To watch the first one arise, we compute all its states and probabilities. The film puts them into our first picture: the first 4 of the 64 entries of each state and, above each decoder state, the three most probable next words. At which step is the model least sure?
+# Both translations are correct. To watch the first one emerge, we compute all its states and probabilities. The film adds them to our first picture: the first 4 of each state's 64 entries and, above each decoder state, the three most probable next words. At which step is the model least sure?
 
 # %%
 written = translate(model, pairs.words, ["boy called girls"])
@@ -353,11 +353,11 @@ with torch.no_grad():
 figures.one_vector(pairs.words, source[0], given[0], h[0], s[0], p[0])
 
 # %% [markdown]
-# In our run, it is least sure of "kovor", for "called": another verb, "melor", still has a probability of about 0.3. Even in a note about three words, the second is not quite legible.
+# In our run, it is least sure of "kovor", for "called": another verb, "melor", still has a probability of about 0.3. Even in a note of three words, the second is not quite legible.
 #
 # ## How long can a sentence be?
 #
-# Now a sentence grows from one word to twelve, the greatest length in training, until it is the sentence from the beginning. Each row of the picture shows all 64 numbers of its vector as narrow cells, then the translation, with dashed frames around wrong words. At which length does the first one appear?
+# Now a sentence grows from one word to twelve, the greatest length in training, until it is the sentence we began with. Each row of the picture shows all 64 numbers of its vector as narrow boxes, then the translation, with dashed frames around wrong words. At which length does the first one appear?
 
 # %%
 growing = [
@@ -384,7 +384,7 @@ figures.growing(growing, truth(growing), translations, vectors)
 #
 # **Your turn**: replace sentences in `growing`. What is the shortest sentence your model gets wrong?
 #
-# To measure the effect of length, we translate 200 sentences of each of twelve lengths from 1 to 16 words. A word counts as right only in its own position; this is strict, because if the model leaves out one word, nearly all later ones count as wrong. What share of the words will it get right in 12-word sentences?
+# To measure the effect of length, we translate 200 sentences at each of twelve lengths between 1 and 16 words. A word counts as right only in its own position; this is strict, because if the model leaves out one word, nearly all later ones count as wrong. What proportion of the words will it get right in 12-word sentences?
 
 # %% tags=["nbval-check-output"]
 predict("05.twelve", ...)
@@ -414,7 +414,7 @@ print("The share of words right in test sentences of twelve words:")
 reveal("05.twelve", round(words_right[12], 2))
 
 # %% [markdown]
-# The model gets fewer than half of the words right. To see whether that is only bad luck, the plot compares it with five models trained beforehand with different seeds. And has it merely memorised short sentences? We also test *new* sentences of four words.
+# The model gets fewer than half of the words right. To see whether that is bad luck, the plot compares our model with five models trained beforehand with different seeds. And has it merely memorised short sentences? We also test *new* sentences of four words.
 
 # %%
 figures.words_right_by_length(words_right)
@@ -429,7 +429,7 @@ print(f"new sentences of four words: {len(new)}, share right: {share:.2f}")
 #
 # ## How much comes from the vector?
 #
-# Some of the right words may be guesses, since after a noun often comes a verb. On the other hand, one wrong word may have led to the next. We therefore give the decoder the right words, as in training, once with each sentence's own vector and once with another sentence's. At which position will the two lines be furthest apart?
+# Some of the right words may be guesses, since a verb often follows a noun. On the other hand, one wrong word may have led to the next. We therefore give the decoder the right words, as in training, once with each sentence's own vector and once with another sentence's. At which position will the two results differ most?
 
 # %%
 test = small_world(200, seed=7, shortest=12, longest=12)
@@ -475,7 +475,7 @@ figures.maps({"PCA": pca.numpy(), "t-SNE": t_sne}, sentences)
 
 
 # %% [markdown]
-# The dots gather by their first word. To put a number on it, we group the sentences by a word and compute what share of the variance of all vectors is between the groups.
+# The dots gather by their first word. To put a number on it, we group the sentences by each word in turn and compute how much of the vectors' variance is between the groups.
 
 
 # %%
@@ -498,27 +498,27 @@ print(f"distance of two sentences: {torch.pdist(c).mean():.1f} on average,")
 print(f"{(there - back).norm():.1f} if they have the same words in another order")
 
 # %% [markdown]
-# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the lines above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
+# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the plot above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
 #
 # The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
 #
 # ## Is the vector too small?
 #
-# Is it for lack of room that the model fails on long sentences? It also has to *learn* how to write a sentence into the vector and how to read it out again. To tell the two apart, we have trained five models for each of six versions and counted the sentences that came through *whole*. The versions on the left were trained for 600 steps, like yours, those on the right for four times as many. If 64 numbers were too few for eight words, what would the right-hand plot look like?
+# Does the model fail on long sentences for lack of room? It also has to *learn* how to write a sentence into the vector and how to read it out again. To separate the two causes, we trained five models for each of six versions and counted the sentences that came through *whole*. On the left, the versions were trained for 600 steps, like yours; on the right, for four times as many. If 64 numbers were too few for eight words, what would the right-hand plot look like?
 
 # %%
 figures.whole_sentences_right(sentences_right)
 
 # %% [markdown]
-# Its blue line would be no better than the grey one. But it is: after longer training, the same 64 dimensions hold most of the eight-word sentences, so room was not the limit; the network had not learned to use it. With 128 dimensions, more sentences come through even after 600 steps, but then the whole network is larger, and the plot does not say which of the two helps.
+# Its blue line would not rise above the grey one. But it does: after longer training, the same 64 dimensions hold most of the eight-word sentences, so room was not the limit; the network had not learned to use it. With 128 dimensions, more sentences come through even after 600 steps, but the whole network is larger, too, and the plot does not say which helps.
 #
 # Plain cells, without gates, fail even at two words, and a lower learning rate does not save them. At twelve words, even the best version fails on most sentences.
 #
 # ## Real sentences
 #
-# So far, this was a toy language. Does one vector carry a real sentence? We keep the model, the loss, the loop and `translate`; only the data are new. Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
+# That was a toy language. Can one vector carry a real sentence? We keep the model, the loss, the loop and `translate`; only the data are new. Multi30k (Elliott et al., 2016) contains captions of photos in English and German. We split each caption into **tokens** (words and punctuation marks) and keep the pairs with at most ten English tokens.
 #
-# As in lesson 01, a vocabulary numbers the tokens, here of both languages; a token that occurs fewer than three times becomes UNK, for unknown. To waste little on padding, a batch consists of pairs of similar length, and `DataLoader` shuffles the batches anew in each epoch.
+# As in lesson 01, a vocabulary numbers the tokens, here of both languages; a token that occurs fewer than three times becomes UNK, for unknown. To save padding, each batch consists of pairs of similar length, and `DataLoader` shuffles the batches in each epoch.
 
 
 # %%
@@ -593,7 +593,7 @@ options = {"batch_size": None, "shuffle": True, "collate_fn": collate}
 loader = DataLoader(batches_by_length(training_pairs), **options)
 
 # %% [markdown]
-# The log has a line for each epoch. Then we compute the perplexity on captions of other photos, with each caption's own vector and, as above, with another's. Finally, the model translates all short test captions. BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a person's; a perfect match scores 100.
+# After training, which logs a line per epoch, we compute the perplexity on captions of other photos, with each caption's own vector and, as above, with another's. Finally, the model translates all short test captions. BLEU, which lesson 07 explains, counts how many runs of one to four words a translation shares with a human's; a perfect match scores 100.
 
 
 # %%
@@ -640,15 +640,15 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
     print(f"BLEU if each caption gets {name} translation: {bleu.score:.1f}")
 
 # %% [markdown]
-# With a caption's own vector, the model wavers between about 12 words at each step, with another's between more than 30, so something of real sentences gets through as well. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although other captions' translations score only about 1.
+# With a caption's own vector, the model wavers between about 12 words at each step, with another's between more than 30, so something of a real sentence gets through, too. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although translations exchanged between captions score only about 1.
 #
 # With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
 #
 # ## Can one vector hold a sentence?
 #
-# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones; mostly their first words arrive.
+# One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones, whose first words mostly arrive.
 #
-# Were 64 numbers too few? Not for eight words, and in principle not for twelve. A word out of 40 takes less than six bits, so twelve words take less than 72, and each of the 64 numbers has 32. The note was large enough, but the networks had not learned to write and read it well. Whether training could teach them that for twelve words, we have not found out.
+# Were 64 numbers too few? Not for eight words, and in principle not for twelve. A word out of 40 takes less than six bits, so twelve words take less than 72, and each of the 64 numbers has 32. The note was large enough, but the networks had not learned to write and read it well. Whether training could teach them that for twelve words, we don't know.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers of LSTMs, 12 million pairs of sentences, and the source read backwards.
 #
@@ -694,4 +694,4 @@ check("05.q5", ...)
 #
 # **Exercises**: [open them](../exercises/05_seq2seq_exercises.ipynb)
 #
-# **Next**: the encoder has a state for every word. [Where would a decoder look that can look back at all of them?](06_seq2seq_attention.ipynb)
+# **Next**: the encoder has a state for every word. [Where would a decoder look if it had them all?](06_seq2seq_attention.ipynb)

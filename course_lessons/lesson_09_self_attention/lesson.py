@@ -1,7 +1,7 @@
 # %% [markdown]
-# Thirty people sit in a row, and each of them needs something that one of the others knows. They could pass a note along the row, to which everybody adds a line. A recurrent network works like this, and even lesson 06's decoder could look back only when the encoder's note had reached the end of the sentence. Or everybody could ask everybody at once.
+# Thirty people sit in a row, and each of them needs something that one of the others knows. They could pass a note along the row, and everybody adds a line. A recurrent network works like this, and even lesson 06's decoder could look back only once the encoder's note had reached the end of the sentence. Or everybody could ask everybody at once.
 #
-# Before you read on, think of one thing that gets better, and of one thing that goes wrong. We shall find two of the first kind and three of the second.
+# Before you read on, think of one thing that gets better and one that goes wrong. We shall find two gains and three costs.
 
 # %%
 import torch
@@ -24,13 +24,13 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In **self-attention**, the words of a sentence ask one another (lesson 03). In the model of Vaswani et al. (2017), information passes between words by attention alone, without a recurrent network.
 #
-# Three words are enough to see how: "sad", "dog" and "ball". Each has two features. The first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0.
+# Three words, "sad", "dog" and "ball", are enough to see how. Each has two features. The first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0.
 #
-# Three matrices turn the words, the rows of $X$, into queries, keys and values. The scores are divided by √d (lesson 04), where d is the dimension of the queries and keys; in this lesson, it equals the dimension D of the word vectors.
+# Three matrices turn the words, the rows of $X$, into queries, keys and values. The scores are divided by √d (lesson 04), where d is the dimension of the queries and keys, here equal to the dimension D of the word vectors.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features. The query of "sad" becomes (7, 0), which asks for something alive, and the query of "dog" becomes (0, 7), which asks for a word that describes it. The large 7 brings one weight close to 1; $W_K$ and $W_V$ leave the vectors as they are.
+# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features. The query of "sad" becomes (7, 0), which asks for something alive, and the query of "dog" becomes (0, 7), which asks for a word that describes it. The large 7 brings one weight close to 1. $W_K$ and $W_V$ leave the vectors as they are.
 #
 # The loop takes the words one at a time. Before you run it, work out the three scores of "sad" on paper: which word does it look at?
 
@@ -79,11 +79,11 @@ print("products and library agree:", torch.allclose(contexts, by_library))
 figures.all_at_once(names, X, Q, K, V, scores, weights, contexts)
 
 # %% [markdown]
-# PyTorch's function agrees too, so you can forget the loop: two products and a softmax are all of self-attention. "Ball" finds nothing that describes it. Its weights still have to sum to 1, so "dog" and "ball" get half each, and their values cancel.
+# PyTorch's function gives the same contexts, so you can forget the loop: self-attention is two products and a softmax. "Ball" finds nothing that describes it. Its weights still have to sum to 1, so "dog" and "ball" get half each, and their values cancel.
 #
 # ## What does a layer learn to look at?
 #
-# We chose these matrices by hand. Here is a layer that learns them. Its `x + contexts` is a residual connection (lesson 03), which keeps the word itself, and its mask is True where a word may look.
+# We chose these matrices by hand; here is a layer that learns its own. Its `x + contexts` is a residual connection (lesson 03), which keeps the word itself, and its mask is True where a word may look.
 
 
 # %%
@@ -108,7 +108,7 @@ class SelfAttention(nn.Module):
 
 
 # %% [markdown]
-# We train it on sentences like "the sad dog took the wooden ball", in which an animal does something to an object. For each word except "the", the model has to name the noun it belongs to. "Sad", "dog" and "took" belong to "dog", "wooden" and "ball" to "ball".
+# We train it on sentences like "the sad dog took the wooden ball", in which an animal does something to an object. For each word except "the", the model has to name the noun it belongs to. "Sad", "dog" and "took" belong to "dog"; "wooden" and "ball", to "ball".
 
 
 # %% tags=["nbval-check-output"]
@@ -179,20 +179,20 @@ plots.weights(weights, sentence.split(), sentence.split())
 #
 # ## Who is "it"?
 #
-# Does this happen in a real model, which learns from text without labels? SmolLM2, the language model of lesson 22, has 270 sets of weights, called *heads*. The picture shows stored weights of one. A word of this model can look only at itself and at earlier words. Where will "it" look, and where "wide"?
+# Does this happen in a real model that learns from text without labels? SmolLM2, the language model of lesson 22, has 270 sets of weights, called *heads*. The picture shows one head's stored weights; in this model, a word can look only at itself and earlier words. Where will "it" look, and where will "wide"?
 
 # %% tags=["nbval-check-output"]
 figures.who_is_it()
 
 # %% [markdown]
-# "It" finds "animal", and "wide" finds "street", though nobody told the model what a pronoun is. Doesn't the head understand the sentence, then? Not so fast: we picked it out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as "dog" and "road". To see whether the model uses what the head finds, we also switch the head off.
+# "It" finds "animal", and "wide" finds "street", though nobody told the model what a pronoun is. So does the head understand the sentence? Not so fast: we picked this head out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as "dog" and "road". To see whether the model uses what the head finds, we also switch the head off.
 
 # %% tags=["nbval-check-output"]
 print(figures.probability_moved())
 figures.tried()
 
 # %% [markdown]
-# "It" passes: in both orders, it gives the animal more weight than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do its weights decide much: in the sentence of the picture, only 4.5% of the next word's probability moves without this head, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
+# "It" passes: in both orders, the animal gets more weight than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do this head's weights decide much: in the picture's sentence, switching it off moves only 4.5% of the next word's probability, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
 #
 # ## Nobody waits
 #
@@ -215,16 +215,16 @@ table(rows, list(layers), corner="milliseconds", digits=2)
 # A note that passes through thirty hands may lose what the first person wrote. How many steps lead from the first of eight words to the last? We compare self-attention with three other layers:
 #
 # - The recurrent layer passes its state on from word to word.
-# - A **convolution** computes each output from k words, here 2, each multiplied by its own matrix. In the first of three layers, the two words are neighbours; the next two are *dilated*: their inputs are 2 and 4 positions apart.
+# - A **convolution** computes each output from k words, here 2, each multiplied by its own matrix. In the first of three layers, the two words are neighbours; the other layers are *dilated*, with inputs 2 and 4 positions apart.
 # - **Restricted self-attention** lets each word look only at nearby words, here at most 2 positions away. This distance is its **radius**.
 
 # %%
 diagrams.paths()
 
 # %% [markdown]
-# Self-attention needs one step, the convolution three, restricted self-attention four and the recurrent layer eight, because reading the first word into its state counts as a step. This number is called the layer's **longest path** (*maximum path length* in the paper).
+# Self-attention needs one step, the convolution three, restricted self-attention four and the recurrent layer eight, because reading the first word into its state counts as a step. This number of steps is the layer's **longest path** (*maximum path length* in the paper).
 #
-# Does a short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word. Each model reads three words that pair a letter with one of eight digits, then filler words and one of the letters, and has to give this letter's digit. The number of filler words is the distance; order does not matter.
+# Does a short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word. Each model reads three words that pair a letter with one of eight digits, then filler words and one of the letters. It has to give this letter's digit. The distance is the number of fillers; word order does not matter.
 
 
 # %% tags=["nbval-check-output"]
@@ -284,7 +284,7 @@ for layer_class in (SelfAttention, LSTM):
     print(f"{layer_class.__name__:13} {right.float().mean():.2f}")
 
 # %% [markdown]
-# Self-attention gets nearly all the answers right, the LSTM fewer than half. Is it the distance, and would more steps help? The lines are means of five seeds, of which ours is the first; each model is trained at all distances up to the one named and tested at that one.
+# Self-attention gets nearly all the answers right, the LSTM fewer than half. Is distance the reason, and would more steps help? The lines are means of five seeds, of which ours is the first; each model is trained at all distances up to the one named, where it is tested.
 
 # %%
 runs = {}
@@ -299,7 +299,7 @@ label = "share of answers right"
 plots.curves(steps, runs, "steps", label, ax=ax, theory=guess, legend="above")
 
 # %% [markdown]
-# At distance 32, after 100 steps, self-attention gets about 80% of the answers right, while the LSTM is still guessing. Nor does self-attention only learn faster: after 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at distance 0; for self-attention, the gap is 2 points. But the LSTM improves with more steps: after 2,000 at distance 32, it gets 87% right.
+# At distance 32, after 100 steps, self-attention gets about 80% of the answers right, while the LSTM is still guessing. Self-attention does more than learn faster: after 500 steps, the LSTM is 51 percentage points less accurate at distance 32 than at 0. For self-attention, the gap is 2 points. But the LSTM improves with more steps: after 2,000, it gets 87% right at distance 32.
 #
 # What about layers that look only at nearby words? The distance that a stack of layers can bridge is called its **reach**: one restricted layer with radius 2 has a reach of 2, four of them a reach of 8. Our restricted layer does not even score distant words: `unfold` cuts the keys and values into windows of W words, one around each word.
 
@@ -326,7 +326,7 @@ class RestrictedSelfAttention(SelfAttention):
 
 
 # %% [markdown]
-# We test one and two such layers with a radius of 4 on the same task.
+# We test one such layer, then two, of radius 4 on the same task.
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -386,9 +386,9 @@ for word, largest in zip("sad dog took hungry cat".split(), change, strict=True)
     print(f"{word:7} largest change {largest:.2f}")
 
 # %% [markdown]
-# Each word keeps its output. "Sad" gets the same output before "dog" as before "cat", so the model cannot tell which of the two is sad.
+# Each word keeps its output: "sad" gets the same one before "dog" as before "cat", so the model cannot tell which of the two is sad.
 #
-# **Your turn**: in `outputs`, add the number of its position to each vector, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
+# **Your turn**: in `outputs`, add to each vector the number of its position, with `x = x + torch.arange(5)[:, None]`. Which outputs change now?
 #
 # <details><summary>Answer</summary>
 #
@@ -398,7 +398,7 @@ for word, largest in zip("sad dog took hungry cat".split(), change, strict=True)
 #
 # ## Everybody hears the answer
 #
-# A decoder learns to predict the next word. If every word asks every word, the next word is in sight, and the decoder could copy it. It therefore needs the causal mask from lesson 03, here inside a layer for language models. The mask is a *buffer*, which is not trained but moves to the GPU with the model. A bias is optional, as in GPT-2, and dropout sets random weights to 0 in training (lesson 13).
+# A decoder learns to predict the next word. If every word asks every word, the next word is in sight, and the decoder could copy it. The decoder therefore needs the causal mask from lesson 03, here inside a layer for language models. The mask is a *buffer*, which is not trained but moves to the GPU with the model. A bias, as in GPT-2, is optional, and dropout sets random weights to 0 in training (lesson 13).
 
 
 # %%
@@ -455,7 +455,7 @@ by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
 print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
 
 # %% [markdown]
-# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. In training, nobody waits even so, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
+# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. Even so, nobody waits in training, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
 #
 # What would a decoder without the mask learn? We add an embedding, the residual connection and a readout.
 
@@ -494,7 +494,7 @@ def train_language_model(model, steps=300):
 
 
 # %% [markdown]
-# Of the six words to predict in a sentence, three are drawn from three words and two from four, and one is always "the". Without seeing the next word, no model can get a mean loss below $(3 \ln 3 + 2 \ln 4) / 6 = 1.01$. Which model gets the lower loss?
+# Of the six words to predict in a sentence, three have three equally likely candidates each, two have four, and one is always "the". Without seeing the next word, no model can get a mean loss below $(3 \ln 3 + 2 \ln 4) / 6 = 1.01$. Which model gets the lower loss?
 
 # %%
 for name in ("causal mask", "nothing hidden"):
@@ -513,7 +513,7 @@ for name in ("causal mask", "nothing hidden"):
 #
 # ## Thirty people, 900 questions
 #
-# If each of n words asks n words, there are n² scores: 9 for our three words, 4 million for 2,000 words. Table 1 of Vaswani et al. (2017), adapted here, shows how a layer's work grows with n and the dimension d. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** must wait for one another, and k is the number of words that a convolution reads at once. The table leaves out constant factors and the matrices for queries, keys and values.
+# If each of n words asks n words, there are n² scores: 9 for our three words, 4 million for 2,000 words. Table 1 of Vaswani et al. (2017), adapted here, shows how a layer's work grows with n and the dimension d. A score takes d multiplications, and multiplying a vector by a d×d matrix takes d². **Sequential steps** must wait for one another; k is the number of words that a convolution reads at once. The table leaves out constant factors and the matrices for queries, keys and values.
 #
 # | layer | work | sequential steps | longest path |
 # | --- | --- | --- | --- |
@@ -558,9 +558,9 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# For 50 words, nearly all of it is $3nd^2$; only in long texts do the pairs decide, and there restricted self-attention saves a lot. The recurrent layer always needs fewer multiplications, and yet it was slower for 10 and 100 words: steps that wait for one another cannot be merged into a few large products.
+# For 50 words, nearly all the work is $3nd^2$; only in long texts do the pairs decide, where restricted self-attention saves a lot. The recurrent layer always needs fewer multiplications, and yet it was slower for 10 and 100 words: steps that wait for one another cannot be merged into a few large products.
 #
-# Training also keeps the n² weights for the gradients. At 4 bytes each, 2,000 words take 16 megabytes in one layer, and the 100,000 words of a novel 40,000. An exercise in lesson 22 avoids storing them all.
+# Training also keeps the n² weights for the gradients. At 4 bytes each, 2,000 words take 16 megabytes in one layer; the 100,000 words of a novel take 40,000. An exercise in lesson 22 avoids storing them all.
 #
 # ## What if every word looks at every word at once?
 #

@@ -3,7 +3,7 @@
 # >
 # > girl called boy
 #
-# Who called whom? Only the order tells, and attention by itself doesn't see order. Yet in lesson 09 it had what a recurrent network lacks: any two words were a single step apart, and no word had to wait for another. After 100 training steps, self-attention found most answers across 32 words; an LSTM was still guessing.
+# Who called whom? Only the order tells, and attention by itself doesn't see order. Yet in lesson 09, attention had what a recurrent network lacks: any two words were a single step apart, and no word had to wait for another. After 100 training steps, self-attention found most answers across 32 words; an LSTM was still guessing.
 #
 # Vaswani et al. (2017; § refers to their paper) therefore built a translation model in which only attention connects words. They had to add a few other parts. We build this model, the **Transformer**, let it translate both sentences, and then remove its parts one at a time.
 
@@ -42,13 +42,13 @@ torch.set_printoptions(precision=3, sci_mode=False, linewidth=110)
 figures.one_layer()
 
 # %% [markdown]
-# Only along a blue line, with weight 0.34; everything else stays in its column. Since the **embedding** of "girl" is the same in every place, a vector for the position is added first: -1.00 - 0.42 = -1.42. **Self-attention** adds the context 1.45, and a **feed-forward network** adds 0.85, which makes 0.88. The grey column, along which the sum is passed on, is the word's **residual stream**. Queries, keys and norms are not drawn, and $W_O$ is part of the values.
+# Only along a blue line, with weight 0.34; everything else stays in its column. Since the **embedding** of "girl" is the same in every place, a vector for the position is added first: -1.00 - 0.42 = -1.42. **Self-attention** adds the context 1.45, and a **feed-forward network** adds 0.85, which makes 0.88. The grey column, along which the sum is passed on, is the word's **residual stream**. Queries, keys and norms are not drawn; the values already include $W_O$.
 #
 # But the context already contains "girl" itself, with weight 0.36. Why keep the old vector?
 #
 # ## What if attention replaced the word?
 #
-# Then each word would become a weighted mean, which never leaves the range of the values, and layer after layer, the words would be averaged again. We send 10 random words through 12 layers of self-attention with one head and random matrices. We measure the mean cosine of two words, which is 1 if all point in the same direction. After how many layers does it exceed 0.99?
+# Then each word would become a weighted mean, which never leaves the range of the values, and every layer would average the words again. We send 10 random words through 12 layers of self-attention with one head and random matrices. We measure the mean cosine over pairs of words, which is 1 if all point the same way. After how many layers does it exceed 0.99?
 
 
 # %%
@@ -95,7 +95,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, whereas equal weights would each be 0.1, so every word receives nearly the same mean. Larger matrices could keep words apart, but at the start of training, matrices are small. (For a proof, see Dong et al., 2021.)
+# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, compared with 0.1 for equal weights, so every word receives nearly the same mean. Larger matrices could keep words apart, but at the start of training, matrices are small. (For a proof, see Dong et al., 2021.)
 #
 # The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), the words become alike more slowly.
 #
@@ -107,13 +107,13 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 figures.four_steps()
 
 # %% [markdown]
-# It goes back to "called", which it had passed over to fetch "girl" first. Nobody told it that verbs go last; it was only trained to predict the next word. (We chose a model whose looks are easy to read.)
+# It goes back to "called", which it had passed over to fetch "girl" first. Nobody told it that verbs go last; it was only trained to predict the next word. (We chose a model whose attention is easy to read.)
 #
-# But how does it know, at "drolo", that both nouns are written? In the decoder, the words written so far also look at each other.
+# But at "drolo", how does it know that both nouns are there? In the decoder, the words written so far also look at each other.
 #
 # ## The architecture
 #
-# Above, N encoder layers turn the source into the memory. Below, the target so far passes through N decoder layers, which take keys and values from the memory, and the **readout** gives every word a probability of being the next. The thick lines are the streams. Each box reads from its stream through a norm, explained below, and adds its result at a +. Which boxes would have blue lines in our first picture?
+# At the top, N encoder layers turn the source into the memory. At the bottom, the target so far passes through N decoder layers, which take keys and values from the memory, and the **readout** gives every word a probability of being the next. The thick lines are the streams. Each box reads its stream through a norm, explained later, and adds its result at a +. Which boxes would have blue lines in our first picture?
 
 # %%
 diagrams.transformer()
@@ -158,7 +158,7 @@ class MultiHeadAttention(nn.Module):
 
 
 # %% [markdown]
-# Keys and values do, whereas the queries come from the target. Because there is one query per target word, the result has the same shape as x and can be added to the stream.
+# Keys and values come from the source, queries from the target. With one query per target word, the result has the shape of x and can be added to the stream.
 #
 # ## One network for all words
 #
@@ -195,15 +195,15 @@ with torch.no_grad():
     print("without max: ", network.W_2(network.W_1(x)))
 
 # %% [markdown]
-# The answer is [2, 2]: before the ReLU, the units are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, both matrices would amount to a single one, $W_1 W_2$, and the output would be [-1, 2].
+# The answer is [2, 2]: before the ReLU, the units are 1, -2, -1 and 1, and the negative ones become 0. Without the ReLU, both matrices would collapse into one, $W_1 W_2$, and the output would be [-1, 2].
 #
 # ## Norms and sub-layers
 #
-# A sum that grows with every layer may grow too large. **Layer normalisation** (Ba et al., 2016) therefore rescales what each box reads: it subtracts the mean μ of a word's entries and divides by their standard deviation σ. A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
+# A sum that grows with every layer may become too large. **Layer normalisation** (Ba et al., 2016) therefore rescales what each box reads: it subtracts the mean μ of a word's entries and divides by their standard deviation σ. A learned gain g and bias b are then applied, and a tiny ε prevents division by zero.
 #
 # $$\text{norm}(x) = g \cdot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b$$
 #
-# We call a box f, together with its residual connection and norm, a **sub-layer**. Vaswani et al. apply the norm after the addition (**post-norm**, §3.1), whereas most models today, including ours, apply it before f (**pre-norm**).
+# We call a box f, together with its residual connection and norm, a **sub-layer**. Vaswani et al. apply the norm after the addition (**post-norm**, §3.1); most models today, including ours, apply it before f (**pre-norm**).
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
@@ -234,7 +234,7 @@ diagrams.sublayers()
 #
 # ## Two kinds of layer
 #
-# An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by a third sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by an extra sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
 #
 # Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and EOS, the target of BOS and 3 words, both padded to 5 positions. Draw the masks: how many different ones are there?
 
@@ -288,7 +288,7 @@ plots.side_by_side(plots.mask, masks)
 #
 # At the input, a word's vector $x_t$ is the sum of its row of an embedding matrix E, multiplied by √D (§3.4), and the sinusoidal vector of its position (§3.5, lesson 11).
 #
-# At the output, the last layer's output $h_t$ passes through a final norm. In the readout, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
+# At the output, the last layer's vector $h_t$ passes through a final norm. In the readout, each word in the vocabulary gets a logit, the dot product of its row of E and the normalised vector.
 #
 # $$x_t = \sqrt{D}\, E_{w_t} + P_t \qquad\qquad \text{logits}_t = E\, \text{norm}(h_t)$$
 
@@ -356,7 +356,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Three tests before training
 #
-# Missing masks or positions raise no error, so we test the model first. If we change later words in the target or add padding to the source, the logits of earlier words should stay the same. If we reverse the source, they should change. Which model fails which test?
+# Missing masks or positions raise no error, so we first test the model, whole and then without each of three parts. If we change later words in the target or add padding to the source, the logits of earlier words should stay the same. If we reverse the source, they should change. Which model fails which test?
 
 
 # %%
@@ -408,9 +408,9 @@ table(rows, ["safe from later words", "safe from padding", "sees the order"])
 #
 # ## Does it translate?
 #
-# We train a small model, with D = 32, 4 heads, F = 64 and 2 layers in each half, on lesson 06's toy task. The target is our invented language whose verbs come last, and each sentence has exactly one correct translation.
+# On lesson 06's toy task, we train a small model with D = 32, 4 heads, F = 64 and 2 layers in each half. The target is our invented language whose verbs come last, and each sentence has exactly one correct translation.
 #
-# As in lesson 05, a batch consists of the source, the decoder's input and the words it should predict, padded with 0 (PAD). We train for 200 steps with 64 pairs each. Gradients with a norm above 1 are scaled down, and the learning rate falls from 0.01 to 0.0005.
+# As in lesson 05, a batch consists of the source, the decoder's input and the words it should predict, padded with 0 (PAD). We train for 200 steps of 64 pairs each. Gradients longer than 1 are shortened to length 1, and the learning rate falls from 0.01 to 0.0005.
 #
 # With teacher forcing, the model predicts each word from the correct previous words, as in training; by itself, it reads what it has written. In which of these two tests will it get more words right?
 
@@ -520,13 +520,13 @@ print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}
 # %% [markdown]
 # With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training.
 #
-# Our puzzle is solved: "flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither sentence in training. The long translation lacks some words, so all later ones are in the wrong places.
+# Our puzzle is solved: "flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither sentence in training. The longest translation lacks some words, so all later words are in the wrong places.
 #
 # ## Remove one part at a time
 #
 # Which parts did the model need? We remove one at a time and train the rest in the same way. Where attention to the source, a feed-forward network or a norm is removed, x passes through unchanged; without its residual connection, a sub-layer is f(norm(x)).
 #
-# Without the causal mask, each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What share will it get right when it writes by itself?
+# Without the causal mask, each target word can attend to later words, including the very word that it should predict. With teacher forcing, such a model gets nearly every word right. What proportion will it get right when it writes by itself?
 
 
 # %%
@@ -589,11 +589,11 @@ columns = ["last losses", "words right, teacher forcing", "words right, by itsel
 table(rows, columns, digits=2)
 
 # %% [markdown]
-# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the share with teacher forcing reveals this fault: both are about the same as for the whole model. The whole model has to find the next word in the source. Without the mask, it can copy it from the next position, which is empty when the model writes. A good loss can hide a useless model, which is why we tested the mask first.
+# When it writes by itself, this model gets hardly any words right. Yet neither the loss nor the proportion with teacher forcing reveals this: both are about the same as for the whole model. The whole model has to find the next word in the source. Without the mask, the model can copy the word from the next position, empty when it writes. A good loss can hide a useless model, which is why we tested the mask first.
 #
 # **Your turn**: predict the result for a different part, such as "norms", and rerun the last two cells with that `part`.
 #
-# The next figure shows all seven parts, with 300 steps and five seeds each. Each model also translates one sentence at a time, which needs no padding. One has a third layer instead of its feed-forward networks, and nearly as many parameters as the whole model (41,472 compared with 45,632). Which parts does a model need to get half of the words right by itself?
+# In the next figure, we remove each of seven parts, with 300 steps and five seeds. Each model also translates one sentence at a time, which needs no padding. One model has a third layer instead of feed-forward networks and nearly as many parameters as the whole model (41,472 compared with 45,632). Which parts does a model need to get half of the words right by itself?
 
 # %%
 taken_out = {
@@ -621,7 +621,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # It needs four. Without attention to the source, it can only guess from the previous words. Without positions, it knows which words the source contains but not their order. Without the causal mask, it relies on words that are missing when it writes.
 #
-# Without the source mask, it gets fewer words right when it translates one sentence at a time, probably because it learned to rely on padding. Without feed-forward networks, it gets about twice as many words wrong on average, and a third layer doesn't make up for them.
+# Without the source mask, it gets fewer words right when it translates one sentence at a time, probably because it learned to rely on padding. Without feed-forward networks, it gets about twice as many words wrong on average, and a third layer doesn't make up for this.
 #
 # The fourth part is the residual connections. Even after 1,000 steps at a rate of 0.003, three models without them got [14% to 18% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 23% to 72% with larger initial weights. Always choosing the most frequent word would give 12%. The usual explanation is that no gradient reaches the first layer. We measure it before training, with and without norms, which rescale whatever passes through them. We also measure how alike the words of the long sentence are in the memory.
 
@@ -660,11 +660,11 @@ columns = ["first layer's gradient", "mean cosine in the memory"]
 table(rows, columns, corner="before training", digits=4)
 
 # %% [markdown]
-# The explanation holds only without norms: there, taking out the residual connections shrinks the first gradient several hundredfold. With norms, the gradient even grows, and yet our model doesn't learn. The other column shows what is wrong. Without residual connections, all words of the memory point in the same direction, as in our first experiment, and a decoder that finds the same vector everywhere cannot learn where to look.
+# The explanation holds only without norms: there, taking out the residual connections shrinks the first gradient several hundredfold. With norms, the gradient even grows, and yet our model doesn't learn. The other column shows what is wrong. Without residual connections, all words of the memory point in the same direction, as in our first experiment. A decoder that finds the same vector everywhere cannot learn where to look.
 #
 # ## What are norms for?
 #
-# Removing the norms changed hardly anything, so why does nearly every Transformer have them? We now build six layers on each side, with and without norms, and with small and large weights, which are up to twice as large (Glorot and Bengio, 2010). We measure the standard deviation of the stream's entries before training, and the words that the models get right after 200 steps at a rate of 0.003. In which of the four cases do you expect large entries?
+# Removing the norms changed hardly anything, so why does nearly every Transformer have them? We now build six layers on each side, with and without norms, and with small weights or large ones, up to twice that size (Glorot and Bengio, 2010). We measure the standard deviation of the stream's entries before training and count the words that the models get right after 200 steps at a rate of 0.003. In which of the four cases do you expect large entries?
 
 
 # %%
@@ -770,11 +770,11 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.0f}")
 print("test translations with UNK:", sum("UNK" in text for text in written))
 
 # %% [markdown]
-# In our run, "snow" and "bench" survive, but "book" is lost. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model, which had twice as many parameters and one more epoch. But more than half of the test translations contain UNK, which lesson 13 replaces by subwords.
+# In our run, "snow" and "bench" survive, but "book" is lost. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model, which had twice as many parameters and one more epoch. But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
 #
 # ## Was it worth replacing the GRUs?
 #
-# Short paths and no waiting were the promise. We trained both on [all 29,000 captions](../docs/measurements.md#how-well-the-translators-translate), each kind with its own settings, three seeds each:
+# Short paths and no waiting were the promise. We trained both kinds on [all 29,000 captions](../docs/measurements.md#how-well-the-translators-translate), each with its own settings and three seeds:
 #
 # | | BLEU, test captions of 2016 | minutes of training |
 # | --- | --- | --- |
@@ -798,7 +798,7 @@ table(rows, columns, corner="200 steps", digits=2)
 #
 # ## What turns attention into a translator?
 #
-# Positions, a causal mask and attention to the source: without any one of these, the model got most words wrong when it wrote by itself. Without residual connections, all words of the memory were alike before training, and with small initial weights, the model learned next to nothing. Without the source mask, a sentence was translated less well on its own than in a batch, and without feed-forward networks, about twice as many words were wrong. Norms mattered only in six-layer models with large initial weights.
+# Positions, a causal mask and attention to the source: without any one of these, the model got most words wrong when it wrote by itself. Without residual connections, all words of the memory were alike before training, and with small initial weights, the model learned next to nothing. Without the source mask, a sentence was translated less well on its own than in a batch; without feed-forward networks, about twice as many words were wrong. Norms mattered only in six-layer models with large initial weights.
 #
 # ## Where you will meet this
 #
@@ -868,4 +868,4 @@ check("12.q5", ...)
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
-# **Next**: our Transformer translates short captions. [How is one trained well, and what does it know then?](13_training.ipynb)
+# **Next**: our Transformer translates short captions. [How is it trained well, and what does it then know?](13_training.ipynb)
