@@ -451,7 +451,7 @@ ax.set_ylim(0, 1.05)
 plots.curves(range(1, 13), curves, *axis_names, ax=ax)
 
 # %% [markdown]
-# With another sentence's vector, the decoder gets about 18% of the words right: that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: from the seventh word on, only about half are right.
+# With another sentence's vector, the decoder gets about 18% of the words right: at least that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: from the seventh word on, fewer than half are right.
 #
 # That is surprising. The encoder read the first words longest ago, so shouldn't they be the ones to fade?
 #
@@ -510,7 +510,7 @@ print(f"{(there - back).norm():.1f} if they have the same words in another order
 figures.whole_sentences_right(sentences_right)
 
 # %% [markdown]
-# Its blue line would not rise above the grey one. But it does: after longer training, the same 64 dimensions hold most of the eight-word sentences, so room was not the limit; the network had not learned to use it. With 128 dimensions, more sentences come through even after 600 steps, but the whole network is larger, too, and the plot does not say which helps.
+# The blue line on the right would not rise above the grey one. But it does: after longer training, the same 64 dimensions hold most of the eight-word sentences. For eight words, then, room was not the limit; the network had not learned to use it. With 128 dimensions, more sentences come through even after 600 steps, but the whole network is larger, too, and the plot does not say which helps.
 #
 # Plain cells, without gates, fail even at two words, and a lower learning rate does not save them. At twelve words, even the best version fails on most sentences.
 #
@@ -642,13 +642,13 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 # %% [markdown]
 # With a caption's own vector, the model wavers between about 12 words at each step, with another's between more than 30, so something of a real sentence gets through, too. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although translations exchanged between captions score only about 1.
 #
-# With twice the dimensions and all 29,000 captions, of any length, the same model [reaches about 11](../docs/measurements.md#what-gets-through-one-vector) in six and a half minutes and translates our first two captions correctly, guitar included.
+# With twice the dimensions and all 29,000 captions, of any length, the same model [reaches 10 to 11](../docs/measurements.md#what-gets-through-one-vector) on these captions in six and a half minutes and translates our first two captions correctly, guitar included.
 #
 # ## Can one vector hold a sentence?
 #
 # One vector can hold a short sentence, even one not seen in training. With our training, nearly all three-word sentences come through whole, as do about half of the six-word sentences but none of the twelve-word ones, whose first words mostly arrive.
 #
-# Were 64 numbers too few? Not for eight words, and in principle not for twelve. A word out of 40 takes less than six bits, so twelve words take less than 72, and each of the 64 numbers has 32. The note was large enough, but the networks had not learned to write and read it well. Whether training could teach them that for twelve words, we don't know.
+# Were 64 numbers too few? Not for eight words: after longer training, the same note holds most of them. For twelve words, we don't know. More numbers helped, and so did more training, but even our best version got most of these sentences wrong.
 #
 # Cho et al. (2014, "On the Properties of Neural Machine Translation") found the same for English and French: the longer the sentence, the worse its translation. Sutskever et al. (2014) translated long sentences well, with 1,000 cells in each of four layers of LSTMs, 12 million pairs of sentences, and the source read backwards.
 #

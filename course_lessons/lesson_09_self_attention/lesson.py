@@ -1,5 +1,5 @@
 # %% [markdown]
-# Thirty people sit in a row, and each of them needs something that one of the others knows. They could pass a note along the row, and everybody adds a line. A recurrent network works like this, and even lesson 06's decoder could look back only once the encoder's note had reached the end of the sentence. Or everybody could ask everybody at once.
+# Thirty people sit in a row, and each of them needs something that one of the others knows. They could pass a note along the row, and everybody adds a line. A recurrent network works like this. Or everybody could ask everybody at once.
 #
 # Before you read on, think of one thing that gets better and one that goes wrong. We shall find two gains and three costs.
 
@@ -192,7 +192,7 @@ print(figures.probability_moved())
 figures.tried()
 
 # %% [markdown]
-# "It" passes: in both orders, the animal gets more weight than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do this head's weights decide much: in the picture's sentence, switching it off moves only 4.5% of the next word's probability, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
+# "It" passes: in both orders, the animal gets more weight on average than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do this head's weights decide much: in the picture's sentence, switching it off moves only 4.5% of the next word's probability. That is about twice the median, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
 #
 # ## Nobody waits
 #
@@ -208,7 +208,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention, because its words wait for one another. For 1,000 words, our layer has lost much of its lead, or all of it, because it compares every pair of words. Your times may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention, because its words wait for one another. From 100 to 1,000 words, its time grows far more than tenfold, because it compares every pair of words. Your times may differ.
 #
 # ## Everybody is one step away
 #
@@ -224,7 +224,7 @@ diagrams.paths()
 # %% [markdown]
 # Self-attention needs one step, the convolution three, restricted self-attention four and the recurrent layer eight, because reading the first word into its state counts as a step. This number of steps is the layer's **longest path** (*maximum path length* in the paper).
 #
-# Does a short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word. Each model reads three words that pair a letter with one of eight digits, then filler words and one of the letters. It has to give this letter's digit. The distance is the number of fillers; word order does not matter.
+# Does a short path help a model learn, as Vaswani et al. (2017) expect? We compare self-attention with an LSTM, a relative of the GRU that also reads word by word. Each model reads three words that pair a letter with one of eight digits, then filler words and one of the letters. It has to give this letter's digit. The distance is the number of fillers; the order of the three pairs does not matter.
 
 
 # %% tags=["nbval-check-output"]
@@ -326,7 +326,7 @@ class RestrictedSelfAttention(SelfAttention):
 
 
 # %% [markdown]
-# We test one such layer, then two, of radius 4 on the same task.
+# We test one such layer, then two, of radius 4 on the same task. What happens to them as the distance grows?
 
 # %% tags=["nbval-check-output"]
 predict("09.reach", ...)
@@ -429,7 +429,7 @@ class CausalSelfAttention(nn.Module):
 # %% [markdown]
 # A wrong mask raises no error, so we test ours: a **leak test** changes one word at a time and checks which outputs change. Which will change with the mask, and which with a mask that hides nothing? (`eval` turns dropout off.)
 
-# %% tags=["nbval-check-output"]
+# %%
 torch.manual_seed(0)
 causal = CausalSelfAttention(16, longest=8, bias=True).eval()
 unmasked = CausalSelfAttention(16, longest=8, bias=True).eval()
@@ -447,6 +447,9 @@ for name, tested in {"nothing hidden": unmasked, "causal mask": causal}.items():
 names_of_axes = {"xlabel": "word changed", "ylabel": "output that changes"}
 plots.side_by_side(plots.mask, moved, **names_of_axes)
 
+# %% [markdown]
+# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. PyTorch's function has the same mask built in:
+
 # %% tags=["nbval-check-output"]
 Q = causal.query(x)  # B T D
 K = causal.key(x)  # B T D
@@ -455,7 +458,7 @@ by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
 print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
 
 # %% [markdown]
-# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. Even so, nobody waits in training, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
+# Even with the mask, nobody waits in training, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
 #
 # What would a decoder without the mask learn? We add an embedding, the residual connection and a readout.
 
@@ -558,13 +561,13 @@ table(rows, list(four_layers), corner="millions of multiplications", digits=1)
 #
 # $$\text{self-attention: } 3nd^2 + 2n^2 d \qquad\qquad \text{recurrent: } 2nd^2$$
 #
-# For 50 words, nearly all the work is $3nd^2$; only in long texts do the pairs decide, where restricted self-attention saves a lot. The recurrent layer always needs fewer multiplications, and yet it was slower for 10 and 100 words: steps that wait for one another cannot be merged into a few large products.
+# For 50 words, nearly all the work is $3nd^2$; only in long texts do the pairs decide, where restricted self-attention saves a lot. The recurrent layer always needs fewer multiplications, and yet it was slower for 100 words: steps that wait for one another cannot be merged into a few large products. An LSTM, with eight matrices, needs more than self-attention until n exceeds 2.5d.
 #
-# Training also keeps the n² weights for the gradients. At 4 bytes each, 2,000 words take 16 megabytes in one layer; the 100,000 words of a novel take 40,000. An exercise in lesson 22 avoids storing them all.
+# Training also keeps the n² weights for the gradients. At 4 bytes each, 2,000 words take 16 megabytes in one layer; the 100,000 words of a novel take 40 gigabytes. An exercise in lesson 22 avoids storing them all.
 #
 # ## What if every word looks at every word at once?
 #
-# Then each word can learn to find the word it needs. Nobody waits in training, and everybody is one step away: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps, it suffered far less from distance. It costs us three things that the note in the row gave us for nothing. Nobody knows who sits where, unless positions or a causal mask tell. Everybody hears the answer, unless a mask hides later words. And thirty people ask 900 questions: in long texts, work and memory grow quadratically. How many of these had you thought of?
+# Then each word can learn to find the word it needs. Nobody waits in training, and everybody is one step away: in our task, self-attention learned faster than an LSTM, and within the first 2,000 steps, it suffered far less from distance. It costs us three things that the note in the row gave us for nothing. Nobody knows who sits where, unless we tell the model. Everybody hears the answer, unless a mask hides later words. And thirty people ask 900 questions: in long texts, work and memory grow quadratically. How many of these had you thought of?
 #
 # ## Where you will meet this
 #

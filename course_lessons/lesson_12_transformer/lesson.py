@@ -95,7 +95,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, compared with 0.1 for equal weights, so every word receives nearly the same mean. Larger matrices could keep words apart, but at the start of training, matrices are small. (For a proof, see Dong et al., 2021.)
+# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, and equal weights would be 0.1. Every word therefore receives nearly the same mean (for a proof, see Dong et al., 2021). Larger matrices could keep words apart, but at the start of training, matrices are small.
 #
 # The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), the words become alike more slowly.
 #
@@ -107,7 +107,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 figures.four_steps()
 
 # %% [markdown]
-# It goes back to "called", which it had passed over to fetch "girl" first. Nobody told it that verbs go last; it was only trained to predict the next word. (We chose a model whose attention is easy to read.)
+# It goes back to "called", which it had passed over to fetch "girl" first. It has learned from examples that verbs go last, though it was only trained to predict the next word. (We chose a model whose attention is easy to read.)
 #
 # But at "drolo", how does it know that both nouns are there? In the decoder, the words written so far also look at each other.
 #
@@ -162,7 +162,7 @@ class MultiHeadAttention(nn.Module):
 #
 # ## One network for all words
 #
-# Attention only collects: matrix products aside, all it does is average. To make something of what it has collected, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, the squares in our first picture. A ReLU sets negative values to 0 (white), and $W_2$ maps the units back to D entries.
+# Attention fetches what other words hold; matrix products aside, all it does is average. To make something of what it has collected, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, the squares in our first picture. A ReLU sets negative values to 0 (white), and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -207,7 +207,7 @@ with torch.no_grad():
 #
 # $$\text{post: } \text{norm}(x + f(x)) \qquad\qquad \text{pre: } x + f(\text{norm}(x))$$
 #
-# Normalise x = [1, 2, 6] with g = 1 and b = 0. If f returns its input unchanged, what do pre-norm and post-norm give? (Dropout, from lesson 09, stays at 0 until our last experiment.)
+# Normalise x = [1, 2, 6] with g = 1 and b = 0. If f returns its input unchanged, what do pre-norm and post-norm give? (Dropout, from lesson 09, stays at 0 until we train on captions.)
 
 
 # %%
@@ -356,7 +356,7 @@ class Transformer(EmbeddingAndReadout):
 # %% [markdown]
 # ## Three tests before training
 #
-# Missing masks or positions raise no error, so we first test the model, whole and then without each of three parts. If we change later words in the target or add padding to the source, the logits of earlier words should stay the same. If we reverse the source, they should change. Which model fails which test?
+# Missing masks or positions raise no error, so we first test the model, whole and then without each of three parts. If we change later words in the target, the logits of earlier words should stay the same. If we add padding to the source, all logits should stay the same; if we reverse the source, they should change. Which model fails which test?
 
 
 # %%
@@ -700,7 +700,7 @@ figures.six_layers(runs)
 #
 # ## Real captions
 #
-# In lesson 05, a model with a single vector translated real captions of at most ten tokens and lost "snow", "book" and "bench". We now train our Transformer on the same captions for four epochs, with dropout. Will the three words survive?
+# In lesson 05, a model with a single vector translated real captions of at most ten tokens in which guitar, snow and bench arrived, but nobody read a book. We now train our Transformer on the same captions for four epochs, with dropout. Will the book arrive?
 
 # %%
 UNK = 3  # the number of all tokens that occur fewer than three times
@@ -770,7 +770,7 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.0f}")
 print("test translations with UNK:", sum("UNK" in text for text in written))
 
 # %% [markdown]
-# In our run, "snow" and "bench" survive, but "book" is lost. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model, which had twice as many parameters and one more epoch. But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
+# In our run, nobody sings any more and the woman reads ("liest"), but there is still no book. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model. Most of this gain is attention, because lesson 06's GRUs [reach 19 to 22](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do). But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
 #
 # ## Was it worth replacing the GRUs?
 #
@@ -781,7 +781,7 @@ print("test translations with UNK:", sum("UNK" in text for text in written))
 # | Transformer | **37.6** (37.5 to 37.7) | 8 |
 # | GRUs with attention | 33.9 (33.7 to 34.4) | 7 |
 #
-# The Transformer is clearly ahead. On our toy task, we also trained GRUs much like lesson 06's on the same 200 batches, each model at the best of three learning rates. Which gets more words right by itself?
+# The Transformer is clearly ahead, though not faster here. On our toy task, we also trained GRUs much like lesson 06's on the same 200 batches, each model at the best of three learning rates. Which gets more words right by itself?
 
 # %% tags=["nbval-check-output"]
 rows = {}
@@ -798,7 +798,7 @@ table(rows, columns, corner="200 steps", digits=2)
 #
 # ## What turns attention into a translator?
 #
-# Positions, a causal mask and attention to the source: without any one of these, the model got most words wrong when it wrote by itself. Without residual connections, all words of the memory were alike before training, and with small initial weights, the model learned next to nothing. Without the source mask, a sentence was translated less well on its own than in a batch; without feed-forward networks, about twice as many words were wrong. Norms mattered only in six-layer models with large initial weights.
+# Positions, a causal mask and attention to the source: without any one of these, the model got most words wrong when it wrote by itself. Without residual connections, all words of the memory were alike before training, and with small initial weights, the model learned next to nothing. Without the source mask, a sentence was translated less well on its own than in a batch; without feed-forward networks, about twice as many words were wrong. Norms mattered much only in six-layer models with large initial weights.
 #
 # ## Where you will meet this
 #
@@ -813,7 +813,7 @@ table(rows, columns, corner="200 steps", digits=2)
 #
 # With `register_buffer`, a tensor that is not trained, such as P, moves to the GPU and is saved with the model. Dropout is on in a new module and off after `eval()`; if you forget to switch it off, translations are partly random.
 #
-# The diagram has the names from the paper's Figure 1 in italics; its "Add & Norm" is our + with a norm after it.
+# The diagram has the names from the paper's Figure 1 in italics; its "Add & Norm" is our + with a norm after it, whereas our norm comes before the box.
 
 # %% tags=["nbval-check-output"]
 encoder = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=True)
@@ -864,7 +864,7 @@ check("12.q5", ...)
 # - Each word has a residual stream, a sum to which every part adds. Attention alone makes words alike.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two, self-attention and a feed-forward network; a decoder layer has a third between them, attention to the source.
 # - There are three kinds of attention layer and two masks.
-# - Without residual connections, positions, the causal mask or attention to the source, most words are wrong.
+# - Without positions, the causal mask or attention to the source, most words are wrong; without residual connections, too, with small initial weights.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
