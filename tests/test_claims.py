@@ -535,12 +535,15 @@ def _(numbers):
     return [numbers(f"\n{width}  ")[i] for i in (6, 0) for width in (1, 5)] == [-10.4, -8.2, 49.6, 51.6]
 
 
-@claim("05", "[reaches 10 to 11](../docs/measurements.md#what-gets-through-one-vector) on these captions in six and a half minutes")
+@claim(
+    "05",
+    "[reaches 10 to 11](../docs/measurements.md#what-gets-through-one-vector) on these captions in six and a half minutes.",
+)
 def _(_):
-    minutes, bleu = (by_seed("all_captions", name, cell="GRU") for name in ("cpu_seconds", "bleu"))
+    minutes, bleu = (by_seed("all_captions", name, cell="GRU") for name in ("cpu_seconds", "bleu_of_short"))
     found = [[row[name] for name in ("guitar", "snow")] for row in read_rows("all_captions", where={"cell": "GRU"})]
     correct = ["ein mann spielt gitarre .", "zwei hunde laufen im schnee ."]
-    return abs(minutes.mean() / 60 - 6.5) < 0.1 and abs(bleu.mean() - 11) < 0.3 and found == [correct] * 2
+    return abs(minutes.mean() / 60 - 6.5) < 0.1 and 9.5 <= bleu.min() and bleu.max() < 11.5 and found == [correct] * 2
 
 
 @claim("05", "the model wavers between about 12 words at each step, with another's between more than 30,")
@@ -794,7 +797,7 @@ def _(_):
     return [[round(end.item(), 2) for end in (s.min(), s.max())] for s in shares] == [[0.14, 0.18], [0.23, 0.72]]
 
 
-@claim("12", 'In our run, nobody sings any more and the woman reads ("liest"), but there is still no book.')
+@claim("12", 'In our run, the woman reads ("liest"), but there is still no book.')
 def _(numbers):
     (last,) = re.findall(r"on a bench\. → (.*)", numbers.shown)
     return "singt" not in numbers.shown and "liest" in last and "bank" in last and "buch" not in last

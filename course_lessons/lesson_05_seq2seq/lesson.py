@@ -642,7 +642,7 @@ for name, texts in {"its own": translations, "the next one's": swapped}.items():
 # %% [markdown]
 # With a caption's own vector, the model wavers between about 12 words at each step, with another's between more than 30, so something of a real sentence gets through, too. In our run, guitar, snow and bench arrive, but nobody reads a book. A BLEU of about 7 is nothing to be proud of, although translations exchanged between captions score only about 1.
 #
-# With twice the dimensions and all 29,000 captions, of any length, the same model [reaches 10 to 11](../docs/measurements.md#what-gets-through-one-vector) on these captions in six and a half minutes and translates our first two captions correctly, guitar included.
+# With twice the dimensions and all 29,000 captions, of any length, the same model [reaches 10 to 11](../docs/measurements.md#what-gets-through-one-vector) on these captions in six and a half minutes. It translates our first two examples correctly, guitar included.
 #
 # ## Can one vector hold a sentence?
 #

@@ -435,6 +435,11 @@ causal = CausalSelfAttention(16, longest=8, bias=True).eval()
 unmasked = CausalSelfAttention(16, longest=8, bias=True).eval()
 unmasked.mask.fill_(True)  # it hides nothing
 x = torch.randn(1, 5, 16)  # B T D
+Q = causal.query(x)  # B T D
+K = causal.key(x)  # B T D
+V = causal.value(x)  # B T D
+by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
+print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
 moved = {}
 for name, tested in {"nothing hidden": unmasked, "causal mask": causal}.items():
     columns = []
@@ -448,17 +453,7 @@ names_of_axes = {"xlabel": "word changed", "ylabel": "output that changes"}
 plots.side_by_side(plots.mask, moved, **names_of_axes)
 
 # %% [markdown]
-# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. PyTorch's function has the same mask built in:
-
-# %% tags=["nbval-check-output"]
-Q = causal.query(x)  # B T D
-K = causal.key(x)  # B T D
-V = causal.value(x)  # B T D
-by_library = F.scaled_dot_product_attention(Q, K, V, is_causal=True)
-print("equal to the library:", torch.allclose(causal(x), by_library, atol=1e-6))
-
-# %% [markdown]
-# Even with the mask, nobody waits in training, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
+# With nothing hidden, all the outputs change. With the causal mask, a word affects only its own output and later ones, and the picture is the mask itself: no word sees a later one. PyTorch's function has the same mask built in. Even with the mask, nobody waits in training, because the correct words are all given (teacher forcing, lesson 05). But a decoder that generates text needs each word before it can compute the next.
 #
 # What would a decoder without the mask learn? We add an embedding, the residual connection and a readout.
 

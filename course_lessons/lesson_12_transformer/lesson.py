@@ -107,7 +107,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 figures.four_steps()
 
 # %% [markdown]
-# It goes back to "called", which it had passed over to fetch "girl" first. It has learned from examples that verbs go last, though it was only trained to predict the next word. (We chose a model whose attention is easy to read.)
+# It goes back to "called", which it had passed over to fetch "girl" first. It has learned from examples that verbs go last, though it was only trained to predict the next word. (We chose one that is easy to read.)
 #
 # But at "drolo", how does it know that both nouns are there? In the decoder, the words written so far also look at each other.
 #
@@ -162,7 +162,7 @@ class MultiHeadAttention(nn.Module):
 #
 # ## One network for all words
 #
-# Attention fetches what other words hold; matrix products aside, all it does is average. To make something of what it has collected, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, the squares in our first picture. A ReLU sets negative values to 0 (white), and $W_2$ maps the units back to D entries.
+# Attention only fetches: matrix products aside, all it does is average. To make something of what it has collected, each layer also has a position-wise **feed-forward network** (§3.3), the same for every word. Its matrix $W_1$ maps the D entries of the vector to F **hidden units**, the squares in our first picture. A ReLU sets negative values to 0 (white), and $W_2$ maps the units back to D entries.
 #
 # $$\text{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -234,7 +234,7 @@ diagrams.sublayers()
 #
 # ## Two kinds of layer
 #
-# An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by an extra sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. Before you read on, write the three lines of the decoder layer's `forward` on paper.
+# An encoder layer (§3.1) has two sub-layers, self-attention and a feed-forward network. In a decoder layer, the self-attention is causal and is followed by an extra sub-layer: attention to the source, often called **cross-attention**. Its keys and values come from the memory, and its mask hides the source padding. First write the three lines of the decoder layer's `forward` on paper.
 #
 # Each of the three attention layers needs a mask, in which True means "may attend". Suppose the source consists of 3 words and EOS, the target of BOS and 3 words, both padded to 5 positions. Draw the masks: how many different ones are there?
 
@@ -700,7 +700,7 @@ figures.six_layers(runs)
 #
 # ## Real captions
 #
-# In lesson 05, a model with a single vector translated real captions of at most ten tokens in which guitar, snow and bench arrived, but nobody read a book. We now train our Transformer on the same captions for four epochs, with dropout. Will the book arrive?
+# In lesson 05, a model with a single vector translated real captions of at most ten tokens, but nobody read a book. We now train our Transformer on the same captions for four epochs, with dropout. Will the book arrive?
 
 # %%
 UNK = 3  # the number of all tokens that occur fewer than three times
@@ -770,7 +770,7 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.0f}")
 print("test translations with UNK:", sum("UNK" in text for text in written))
 
 # %% [markdown]
-# In our run, nobody sings any more and the woman reads ("liest"), but there is still no book. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model. Most of this gain is attention, because lesson 06's GRUs [reach 19 to 22](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do). But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
+# In our run, the woman reads ("liest"), but there is still no book. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model. Most of this gain is attention, because lesson 06's GRUs [reach 19 to 22](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do). But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
 #
 # ## Was it worth replacing the GRUs?
 #
@@ -794,7 +794,7 @@ columns = ["words right, by itself", "seconds", "parameters"]
 table(rows, columns, corner="200 steps", digits=2)
 
 # %% [markdown]
-# Here, the GRUs get more words right in the same time, though they also have more parameters. Perhaps short, regular sentences have no use for short paths, and a single processor core cannot compute all words at once.
+# Here, the GRUs get more words right in the same time, though they also have more parameters. Perhaps short, regular sentences have no use for short paths.
 #
 # ## What turns attention into a translator?
 #
@@ -864,7 +864,7 @@ check("12.q5", ...)
 # - Each word has a residual stream, a sum to which every part adds. Attention alone makes words alike.
 # - A sub-layer is x + f(norm(x)). An encoder layer has two, self-attention and a feed-forward network; a decoder layer has a third between them, attention to the source.
 # - There are three kinds of attention layer and two masks.
-# - Without positions, the causal mask or attention to the source, most words are wrong; without residual connections, too, with small initial weights.
+# - Without positions, the causal mask or attention to the source, most words are wrong. With small initial weights, the same goes for residual connections.
 #
 # **Exercises**: [open them](../exercises/12_transformer_exercises.ipynb)
 #
