@@ -260,7 +260,7 @@ for step in range(21):
 figures.one_word_learned(pairs.words, after, wanted[0, 0])
 
 # %% [markdown]
-# After five steps, all words that are wanted anywhere in the batch have grown at the expense of the rest: the model has learned which words occur, but not where. After twenty, "flima" has nearly all the probability, and its $-\ln p$ is close to 0.
+# After five steps, all words that are wanted anywhere in the batch have grown at the expense of the rest: the model has learned which words occur, but hardly where. After twenty, "flima" has nearly all the probability, and its $-\ln p$ is close to 0.
 #
 # The real loop adds two things. On its way back through the sentence, the gradient is multiplied by a matrix at every word and can become very large. `clip_grad_norm_` therefore shortens it to length 1 if it is longer. The scheduler `LinearLR` reduces the learning rate to a twentieth of its initial value.
 
@@ -498,7 +498,7 @@ print(f"distance of two sentences: {torch.pdist(c).mean():.1f} on average,")
 print(f"{(there - back).norm():.1f} if they have the same words in another order")
 
 # %% [markdown]
-# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the plot above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
+# The first word accounts for about half of the variance, the second and the third for about a quarter or less, which fits the plot above. Perhaps the decoder is the reason: it needs the first word at once, so training rewards a note in which this word is easy to read. The t-SNE map agrees: "dog" and "dogs" lie together, and the translations of both begin with "smadu".
 #
 # The vector also knows the order: "girls called boy" is far from "boy called girls", although lesson 01's sum of word vectors is the same for both.
 #

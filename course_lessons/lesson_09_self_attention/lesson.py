@@ -30,7 +30,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features. The query of "sad" becomes (7, 0), which asks for something alive, and the query of "dog" becomes (0, 7), which asks for a word that describes it. The large 7 brings one weight close to 1. $W_K$ and $W_V$ leave the vectors as they are.
+# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features. The query of "sad" becomes (7, 0), which asks for something alive, and the query of "dog" becomes (0, 7), which asks for a word that describes it. The large 7 brings some weights close to 1. $W_K$ and $W_V$ leave the vectors as they are.
 #
 # The loop takes the words one at a time. Before you run it, work out the three scores of "sad" on paper: which word does it look at?
 
@@ -398,7 +398,7 @@ for word, largest in zip("sad dog took hungry cat".split(), change, strict=True)
 #
 # ## Everybody hears the answer
 #
-# A decoder learns to predict the next word. If every word asks every word, the next word is in sight, and the decoder could copy it. The decoder therefore needs the causal mask from lesson 03, here inside a layer for language models. The mask is a *buffer*, which is not trained but moves to the GPU with the model. A bias, as in GPT-2, is optional, and dropout sets random weights to 0 in training (lesson 13).
+# A decoder learns to predict the next word. If every word asks every word, the next word is in sight, and the decoder could copy it. The decoder therefore needs the causal mask from lesson 03, here inside a layer for language models. The mask is a *buffer*, which is not trained but moves to the GPU with the model. A bias, which GPT-2 has, is optional, and dropout sets random weights to 0 in training (lesson 13).
 
 
 # %%

@@ -520,7 +520,7 @@ print(f"words right in the {len(new)} sentences not in training: {by_itself:.2f}
 # %% [markdown]
 # With teacher forcing, the Transformer predicts nearly every word correctly. When it writes by itself, it gets fewer words right, though still most of them, even in sentences it has not seen in training.
 #
-# Our puzzle is solved: "flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither sentence in training. The longest translation lacks some words, so all later words are in the wrong places.
+# Our puzzle is solved: "flima drolo kovor" says that the boy called, "drolo flima kovor" that the girl did, and the model read neither sentence in training. The longest translation lacks some words, so others are in the wrong places.
 #
 # ## Remove one part at a time
 #
@@ -621,7 +621,7 @@ plots.dots(rows, "share of words right; a mark for each of five seeds")
 # %% [markdown]
 # It needs four. Without attention to the source, it can only guess from the previous words. Without positions, it knows which words the source contains but not their order. Without the causal mask, it relies on words that are missing when it writes.
 #
-# Without the source mask, it gets fewer words right when it translates one sentence at a time, probably because it learned to rely on padding. Without feed-forward networks, it gets about twice as many words wrong on average, and a third layer doesn't make up for this.
+# Without the source mask, it gets fewer words right when it translates one sentence at a time, probably because it learned to rely on padding. After 300 steps without feed-forward networks, it gets about twice as many words wrong on average, and a third layer doesn't make up for this.
 #
 # The fourth part is the residual connections. Even after 1,000 steps at a rate of 0.003, three models without them got [14% to 18% of the words](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do) right with teacher forcing, and 23% to 72% with larger initial weights. Always choosing the most frequent word would give 12%. The usual explanation is that no gradient reaches the first layer. We measure it before training, with and without norms, which rescale whatever passes through them. We also measure how alike the words of the long sentence are in the memory.
 
@@ -660,7 +660,7 @@ columns = ["first layer's gradient", "mean cosine in the memory"]
 table(rows, columns, corner="before training", digits=4)
 
 # %% [markdown]
-# The explanation holds only without norms: there, taking out the residual connections shrinks the first gradient several hundredfold. With norms, the gradient even grows, and yet our model doesn't learn. The other column shows what is wrong. Without residual connections, all words of the memory point in the same direction, as in our first experiment. A decoder that finds the same vector everywhere cannot learn where to look.
+# The explanation holds only without norms: there, taking out the residual connections shrinks the first gradient several hundredfold. With norms, the gradient even grows, and yet our model doesn't learn. The other column suggests why. Without residual connections, all words of the memory point in the same direction, as in our first experiment. A decoder that finds the same vector everywhere can hardly learn where to look.
 #
 # ## What are norms for?
 #
