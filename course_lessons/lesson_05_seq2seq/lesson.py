@@ -451,7 +451,7 @@ ax.set_ylim(0, 1.05)
 plots.curves(range(1, 13), curves, *axis_names, ax=ax)
 
 # %% [markdown]
-# With another sentence's vector, the decoder gets about 18% of the words right: at least that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: from the seventh word on, fewer than half are right.
+# With another sentence's vector, the decoder gets about 18% of the words right: at least that many can be guessed. With the sentence's own vector, it gets about 60% right, so this vector holds a good part of the sentence. But it holds the first words far better than the later ones: in our run, from the seventh word on, fewer than half are right.
 #
 # That is surprising. The encoder read the first words longest ago, so shouldn't they be the ones to fade?
 #
