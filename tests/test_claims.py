@@ -648,7 +648,7 @@ def _(numbers):
     return short > ours_short and middle >= 3 * ours_middle
 
 
-@claim("09", "From 100 to 1,000 words, its time grows far more than tenfold")
+@claim("09", "From 100 to 1,000 words, self-attention's time grows far more than tenfold")
 def _(numbers):
     (_, middle), (_, long) = numbers("\n100 words"), numbers("\n1,000 words")
     return long > 15 * middle

@@ -192,7 +192,7 @@ print(figures.probability_moved())
 figures.tried()
 
 # %% [markdown]
-# "It" passes: in both orders, the animal gets more weight on average than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do this head's weights decide much: in the picture's sentence, switching it off moves only 4.5% of the next word's probability. That is about twice the median, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
+# "It" passes: in both orders, the animal gets more weight on average than the place. The lowest weights belong to the sentences about a girl, whom nobody calls "it". "Wide" passes only half of the test. When the place comes first, it mostly finds the place, and "tired" the animal; but when the animal comes first, "wide" still finds the animal, as if the dog were too wide. Nor do this head's weights decide much: in the picture's first sentence, switching it off moves only 4.5% of the next word's probability. That is about twice the median, and 56 heads move more. Weights show where a head looks, not what comes of it; lesson 22 looks further.
 #
 # ## Nobody waits
 #
@@ -208,7 +208,7 @@ for n in (10, 100, 1_000):
 table(rows, list(layers), corner="milliseconds", digits=2)
 
 # %% [markdown]
-# For 100 words, the recurrent layer takes several times as long as self-attention, because its words wait for one another. From 100 to 1,000 words, its time grows far more than tenfold, because it compares every pair of words. Your times may differ.
+# For 100 words, the recurrent layer takes several times as long as self-attention, because its words wait for one another. From 100 to 1,000 words, self-attention's time grows far more than tenfold, because it compares every pair of words. Your times may differ.
 #
 # ## Everybody is one step away
 #
