@@ -95,7 +95,7 @@ alike = {"attention alone": alone, "with residual connections": added}
 plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="above")
 
 # %% [markdown]
-# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, and equal weights would be 0.1. Every word therefore receives nearly the same mean (for a proof, see Dong et al., 2021). Larger matrices could keep words apart, but at the start of training, matrices are small.
+# Two layers are enough, because the weights are fairly uniform. In the first layer, the largest of a word's ten weights is only 0.17 on average, and equal weights would be 0.1. Every word therefore receives nearly the same mean. Larger matrices keep words apart longer, but at the start of training, matrices are small. Dong et al. (2021) prove that words become alike.
 #
 # The second curve shows a partial remedy, the residual connection of lesson 03 (He et al., 2016). When the context is *added* to the word, as in x + f(x), the words become alike more slowly.
 #
@@ -107,7 +107,7 @@ plots.curves(range(13), alike, "layers", "mean cosine of two words", legend="abo
 figures.four_steps()
 
 # %% [markdown]
-# It goes back to "called", which it had passed over to fetch "girl" first. It has learned from examples that verbs go last, though it was only trained to predict the next word. (We chose one that is easy to read.)
+# It goes back to "called", which it had passed over to fetch "girl" first. It has learned from examples that verbs go last, though it was only trained to predict the next word. (We chose a model that is easy to read.)
 #
 # But at "drolo", how does it know that both nouns are there? In the decoder, the words written so far also look at each other.
 #
@@ -770,7 +770,7 @@ print(f"BLEU on {len(english)} test captions: {bleu.score:.0f}")
 print("test translations with UNK:", sum("UNK" in text for text in written))
 
 # %% [markdown]
-# In our run, the woman reads ("liest"), but there is still no book. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model. Most of this gain is attention, because lesson 06's GRUs [reach 19 to 22](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do). But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
+# In our run, the woman reads ("liest"), but there is still no book. On the short test captions, the model's BLEU is about 24, compared with about 7 for lesson 05's model. Most of this gain needs no Transformer: lesson 06's GRUs with attention [reach 19 to 22](../docs/measurements.md#what-other-ways-to-look-and-other-layers-can-do). But more than half of the test translations contain UNK, which lesson 13 replaces with subwords.
 #
 # ## Was it worth replacing the GRUs?
 #
