@@ -259,9 +259,9 @@ def words_right_by_length(words_right):
     """Draw the share of words right of one model, a dictionary from length to share, on that of the five measured models."""
     ax = plots.axes(width=6.4, height=3.4)
     five = {"five models, lowest to highest": torch.tensor(_five("words_right", "as it is"))}
-    plots.curves(LENGTHS, five, "words of the source", "share of words right", ax=ax)
+    plots.curves(LENGTHS, five, "words of the source", "share of words right", ax=ax, legend="upper right")
     _add_own(ax, words_right)
-    ax.legend(edgecolor="none", framealpha=0.85)
+    ax.legend(loc="upper right", edgecolor="none", framealpha=0.85)
 
 
 def whole_sentences_right(sentences_right):
@@ -271,7 +271,8 @@ def whole_sentences_right(sentences_right):
         runs = {name: torch.tensor(_five("sentences_right", setup)) for name, setup in setups.items()}
         before = {"64, after 600 steps": torch.tensor(_five("sentences_right", "as it is")).mean(0)}
         theory = before if ax is across[1] else None
-        plots.curves(LENGTHS, runs, "words of the source", "share of whole sentences right", title, ax, theory=theory)
+        label = "share of whole sentences right"
+        plots.curves(LENGTHS, runs, "words of the source", label, title, ax, theory=theory, legend="upper right")
         if ax is across[0]:
             _add_own(ax, sentences_right)
         ax.legend(loc="upper right", edgecolor="none", framealpha=0.85, fontsize=9)

@@ -492,7 +492,8 @@ curves = {"one vector": one_vector, "looking back": looking_back}
 print("A band goes from the worst to the best of three models:")
 ax = plots.axes(width=7.2, height=4.6)
 names = ("words of the source", "share of words right, in order")
-plots.curves(lengths, curves, *names, ax=ax, theory={"chance": chance})
+theory = {"chance": chance}
+plots.curves(lengths, curves, *names, ax=ax, theory=theory, legend="lower left")
 ax.plot(lengths, yours, "k^", label="looking back, your model")
 ax.axvline(12, color="0.6", linestyle=":", label="longest in training")
 ax.set(xticks=[*range(1, 9), *range(10, 21, 2)], ylim=(0, 1.05))

@@ -88,7 +88,7 @@ def draw_accuracy(*names: str, own: Report | None = None):
         lines = {own.name: own.right[world]} if own else {}
         for name in names:
             lines[name] = measured("variants", "right", "length", variant=name, world=world)[1]
-        plots.curves(LENGTHS, lines, "steps", "share of right answers", world, ax)
+        plots.curves(LENGTHS, lines, "steps", "share of right answers", world, ax, legend="lower left")
         ax.set(ylim=(0, 1.05), xticks=LENGTHS)
     axes[0].get_legend().remove()  # one is enough
     axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)  # beside the lines
