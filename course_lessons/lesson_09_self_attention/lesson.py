@@ -24,13 +24,19 @@ torch.set_printoptions(precision=3, sci_mode=False)
 #
 # In **self-attention**, the words of a sentence ask one another (lesson 03). In the model of Vaswani et al. (2017), information passes between words by attention alone, without a recurrent network.
 #
-# Three words, "sad", "dog" and "ball", are enough to see how. Each has two features. The first is 1 for something alive and -1 for something lifeless; the second is 1 for a word that describes something alive. A feature that does not apply is 0.
+# Three words are enough to see how. Each has two features, 0 where they do not apply, and asks for something:
+#
+# | word | alive | describes something alive | asks for |
+# | --- | --- | --- | --- |
+# | "sad" | 0 | 1 | something alive |
+# | "dog" | 1 | 0 | a word that describes it |
+# | "ball" | -1 | 0 | the opposite |
 #
 # Three matrices turn the words, the rows of $X$, into queries, keys and values. The scores are divided by √d (lesson 04), where d is the dimension of the queries and keys, here equal to the dimension D of the word vectors.
 #
 # $$Q = X W_Q \qquad K = X W_K \qquad V = X W_V \qquad \text{contexts} = \text{softmax}\left(\frac{Q K^\top}{\sqrt{d}}\right) V$$
 #
-# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features. The query of "sad" becomes (7, 0), which asks for something alive, and the query of "dog" becomes (0, 7), which asks for a word that describes it. The large 7 brings some weights close to 1. $W_K$ and $W_V$ leave the vectors as they are.
+# Our $W_Q = \begin{pmatrix} 0 & 7 \\ 7 & 0 \end{pmatrix}$ swaps the two features: the query of "sad" becomes (7, 0), and the query of "dog" becomes (0, 7). The large 7 brings some weights close to 1. $W_K$ and $W_V$ leave the vectors as they are.
 #
 # The loop takes the words one at a time. Before you run it, work out the three scores of "sad" on paper: which word does it look at?
 

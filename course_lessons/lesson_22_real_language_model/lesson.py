@@ -630,11 +630,11 @@ others = lengths[:, 1:].median(dim=1).values  # N
 left, right = plots.axes(2)
 # plots.curves expects one row for each run; we have one run: [None] makes N into 1 N
 curves = {"all heads": torch.stack(on_first)[None]}
-weight = "weight on the first token"
-plots.curves(range(30), curves, "layer", weight, ax=left, legend="above")
+label = "weight on the first token"
+plots.curves(range(30), curves, "layer", label, ax=left, legend="above")
 curves = {"first token": first[None], "median of the others": others[None]}
-length = "length of the vector, log₁₀"
-plots.curves(range(30), curves, "layer", length, ax=right, legend="above")
+label = "length of the vector, log₁₀"
+plots.curves(range(30), curves, "layer", label, ax=right, legend="above")
 
 # %% [markdown]
 # After layers 2 to 8, the first token's vector is several times as long as the median of the others. Layers 3 to 9 read these vectors, and each gives this token about a fifth of its weight. In layer 11, the vector becomes nearly 200 times as long as the median. From layer 12 on, it gets a third of the weight or more, and more than half in many layers. Yet length alone attracts no weight: the RMSNorm in front of attention removes it before keys are computed, so the keys depend on the vector's direction. Nor do the two grow together: from layer 11 to 29, the ratio of the lengths falls to 7, but the weight stays large. Xiao et al. (2023) call such a token an **attention sink** and explain it as a place for weight that is not needed elsewhere.
