@@ -186,6 +186,9 @@ def test_an_explorer_of_a_film_shows_its_last_frame():
     bundle, metadata = box._repr_mimebundle_()
     assert address_of(draw(4).frame()) in bundle["text/html"] and metadata == {}
     assert bundle["text/plain"] == box.words == "x is 4. Twice x is 8." and "image/png" not in bundle
+    assert 'style="position:absolute' in box.sentence.value and "Twice x is 8." in box.sentence.value, (
+        "read aloud alone"
+    )
 
 
 def explorers(path):

@@ -14,6 +14,8 @@ from course_utils.figures.alt_text import ground_of, image
 from course_utils.figures.drawing import as_image
 from course_utils.figures.film import Film
 
+UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"  # but read aloud
+
 
 class Explorer(ipywidgets.VBox):
     """Controls above a picture and the sentence that describes it. `controls`, `picture` and `sentence` are its parts.
@@ -44,7 +46,8 @@ class Explorer(ipywidgets.VBox):
             plt.close()  # so that the notebook does not show it twice
             self.shown, self.metadata = {"image/png": base64.b64encode(png).decode(), "text/plain": drawn}, ground
             self.picture.value = image(png, drawn, ground)
-        self.sentence.value = f'<div role="status">{escape(self.words)}</div>'
+        unseen = f' style="{UNSEEN}"' if isinstance(drawn, Film) else ""  # a film says it in the picture
+        self.sentence.value = f'<div role="status"{unseen}>{escape(self.words)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):
         """Return the widget, together with the picture and the sentence in case no kernel runs."""

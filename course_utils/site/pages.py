@@ -202,7 +202,8 @@ def _explorer_output(cell_id, moves, output):
         base64.b64decode(data["image/png"]), data["text/plain"], output["metadata"]
     )
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
-    shown = f'{picture}<p role="status">{escape(data["text/plain"])}</p>'
+    unseen = ' class="course-unseen"' if "text/html" in data else ""  # a film says it in the picture
+    shown = f'{picture}<p role="status"{unseen}>{escape(data["text/plain"])}</p>'
     return _html(f'<div class="course-moving">{_facts_html(facts)}{shown}</div>')
 
 
