@@ -168,7 +168,7 @@ def test_no_page_is_written_for_one_machine():
 
 # What lessons quote that stands neither in their code nor in an output: names, titles, and words that they speak about.
 QUOTED_FROM_ELSEWHERE = {
-    *("concat", "may attend", "may be seen", "On the Properties of Neural Machine Translation"),
+    *("Add & Norm", "concat", "may attend", "may be seen", "On the Properties of Neural Machine Translation"),
     *("le chien", "transformer-gpu-en-de"),
     *("must not be seen", "Is Mary in the kitchen?", "never"),
     *("great , not awful", "glove-wiki-gigaword-50"),

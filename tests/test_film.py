@@ -58,7 +58,6 @@ FILMS = {
     "two networks": of_lesson_05.two_networks(["boy", "called", "girls"], ["flima", "kovor", "droli"]),
     "one vector": of_lesson_05.one_vector(*SEEN),
     "growing": of_lesson_05.growing(GROWING, truth(GROWING), truth(["boy called girls"] * 12), torch.randn(12, 64)),
-    "wishes": of_lesson_02.wishes(WORDS, X, X.new_tensor([1, -1])),
     "fixed attention": of_lesson_02.one_look(WORDS, X, X.new_tensor([0, 1])),
     "shared weight": of_lesson_02.shared_weight(WORDS, X[:, 1]),
     "one query": of_lesson_03.one_query(WORDS, X.new_tensor([0, 1]), X, X),
@@ -72,6 +71,7 @@ FILMS = {
     "four steps": of_lesson_12.four_steps(),
     "one look": of_lesson_06.one_look(["our", "small", "boy"], S, H, Z, Z.softmax(0)),
 }
+WISHES = of_lesson_02.wishes(WORDS, X, X.new_tensor([1, -1]))  # a still
 LARGEST = 60 * 1024  # bytes
 
 
@@ -167,8 +167,9 @@ def test_no_two_roles_look_alike():
 
 
 def test_wishes_add_up_to_the_dot_product():
-    shown = [text.replace("−", "-") for text in texts(FILMS["wishes"].frame())]
-    assert shown[-3:] == ["-2", "0", "3"] == [f"{score:.0f}" for score in X @ X.new_tensor([1, -1])]
+    shown = [text.replace("−", "-") for text in texts(WISHES.frame())]
+    assert "@keyframes" not in WISHES.svg and texts(WISHES.frame(0)) == texts(WISHES.frame())
+    assert shown[-4:-1] == ["-2", "0", "3"] == [f"{score:.0f}" for score in X @ X.new_tensor([1, -1])]
     for text in shown:
         if found := re.fullmatch(r"(-?\d) · (-?\d) = (-?\d)", text):
             assert int(found[1]) * int(found[2]) == int(found[3])
@@ -217,7 +218,7 @@ def test_a_look_shows_the_numbers_that_the_lesson_prints():
             assert value in "".join(outputs[1]["data"]["text/plain"])
 
 
-def test_one_vector_shows_the_entries_and_the_largest_probabilities():
+def test_the_one_vector_shows_entries_and_probabilities():
     words_of_both, source, given, h, s, p = SEEN
     shown = texts(FILMS["one vector"].frame())
     states = [*h, h[-1], *s]
@@ -229,7 +230,7 @@ def test_one_vector_shows_the_entries_and_the_largest_probabilities():
     assert film.description.count("flima 0.70, kovor 0.19, EOS 0.06") == 4
 
 
-def test_one_vector_says_what_lesson_05_computes():
+def test_the_one_vector_says_what_lesson_05_computes():
     cells = json.loads((ROOT / "notebooks/05_seq2seq.ipynb").read_text(encoding="utf-8"))["cells"]
     (film,) = (cell["outputs"] for cell in cells if "figures.one_vector(" in "".join(cell["source"]))
     (printed,) = (cell["outputs"] for cell in cells if "def translate(" in "".join(cell["source"]))
@@ -262,7 +263,7 @@ def test_words_that_ask_at_once_show_the_numbers_of_the_page():
         assert FILMS[film].description in "".join(outputs[-1]["data"]["text/plain"])
 
 
-def test_each_sum_of_words_that_ask_at_once_can_be_checked_by_eye():
+def test_sums_of_words_that_ask_at_once_can_be_checked():
     assert torch.equal((A_09 * 1000).round().sum(-1), torch.full((3,), 1000.0))
     total = (A_09.double() * 1000).round() @ X_09.double() / 1000
     assert torch.allclose(total, (C_09.double() * 1000).round() / 1000, atol=1e-9)
@@ -278,7 +279,7 @@ def test_swapped_words_have_the_rows_that_attention_gives_them():
 
 
 @pytest.mark.thorough
-def test_who_is_it_shows_what_the_real_model_computes(real_data):
+def test_the_real_head_shows_what_its_model_computes(real_data):
     made, kept = program("who_is_it"), json.loads(of_lesson_09.WHO_IS_IT.read_text(encoding="utf-8"))
     model, tokenizer, _ = made.load_smollm2()
     for (order, end), sentence in zip(made.SHOWN, kept["shown"], strict=True):

@@ -916,8 +916,8 @@ def test_the_glossary_gives_a_terms_meaning_with_links_both_ways():
     assert text == f"Words ask.\nA {first} asks for $x$. **Next**: two {again}."
 
 
-# What lessons set in bold that is no term: what begins a paragraph or ends in a stop, and what only this lesson speaks of.
-NO_TERM = re.compile(r"(You .*|Your turn|Exercises|Next|More|Further reading|.*[:.?])$")
+# What lessons set in bold that is no term: what begins a paragraph or ends in a stop, numbers in tables, and what only this lesson speaks of.
+NO_TERM = re.compile(r"(You .*|Your turn|Exercises|Next|More|Further reading|[\d.]+| \| |.*[:.?])$")
 OF_ONE_LESSON = {
     *("compete", "finds", "fixed gate", "four bits", "hits", "lead", "leave open", "look"),
     *("names", "one vector", "overlaps", "promises", "relation", "strength", "walks", "work together"),

@@ -16,7 +16,7 @@ ENTRIES = ("praise", "negation")  # of the page's word vectors
 
 def wishes(names, x, theta):
     """Picture: the scores of some words, x S×2, entry by entry: how much θ wants of it, and how much of it each word has."""
-    film, wide = Film("A score adds up, entry by entry, what θ wants times what the word has", 216, 6), 170
+    film, wide = Film("A score adds up, entry by entry, what θ wants times what the word has", 216, 6, 0.0), 170
     centres = [300 + wide * i for i in range(len(names))]
     scores = [0.0] * len(names)
     film.add(words(150, 34, "θ wants", 16, "query", True))

@@ -191,7 +191,7 @@ plots.weights(weights, sentence.split(), sentence.split())
 figures.who_is_it()
 
 # %% [markdown]
-# "It" finds "animal", and "wide" finds "street", though nobody told the model what a pronoun is. So does the head understand the sentence? Not so fast: we picked this head out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as "dog" and "road". To see whether the model uses what the head finds, we also switch the head off.
+# "It" finds "animal", and "wide" finds "street", though nobody told the model what a pronoun is. So does the head understand the sentence? Not so fast: we picked this head out of 270 because its "it" finds "animal" here. The next cell tries it on twelve other pairs of nouns, such as a dog and a road. To see whether the model uses what the head finds, we also switch the head off.
 
 # %% tags=["nbval-check-output"]
 print(figures.probability_moved())

@@ -57,7 +57,7 @@ def four_steps():
     film, wide, tall = Film("One memory, and a new look at it for each word", 520, 12), 372, 250
     written = ["BOS", *seen["written"]]
     for t, weights in enumerate(seen["looks"]):
-        left, top, now = 8 + wide * (t % 2), 12 + tall * (t // 2), 0.2 + 2.4 * t
+        left, top, now = 8 + wide * (t % 2), 12 + tall * (t // 2), 2.4 * t
         frame = f'x="{left}" y="{top}" width="{wide - 6}" height="{tall - 8}" rx="6" fill="none" stroke="#d0d7de"'
         film.add(f"<rect {frame}/>", now)
         film.add(words(left + 12, top + 36, "memory", 13, anchor="start", fill=GREY), now)

@@ -151,7 +151,7 @@ class Film:
             unseen = ' opacity="0"' * (timing[1] is not None)  # in the last frame
             groups.append(f'<g class="m k{i}"{unseen}>{inside}</g>')
             style.append(f".k{i} {{ {self._motion(*timing)} }}")
-        return self._page(groups, "\n".join([*style, MOTIONS]))
+        return self._page(groups, "\n".join([*style, MOTIONS]) if style else "")
 
     def _motion(self, start, end, how):
         """Return what moves a piece, as CSS. One that is there from the beginning only goes."""

@@ -25,7 +25,7 @@ ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"
 IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]*)\)")  # a link or a badge
 THUMBNAIL = 560  # pixels: twice a card's width
 ON_CARDS = {  # code of the cell whose picture stands for a lesson; for the others, it is the first picture
-    "05": "draw_shares_by_length(",
+    "05": "figures.words_right_by_length(",
     "10": "explore_heads(",
     "12": "plots.mask,",
     "13": "draw_own_loop(",

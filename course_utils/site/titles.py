@@ -41,6 +41,7 @@ TITLES = {
     "Liu et al. 2023": {"Visual Instruction Tuning": "2304.08485"},
     "Loshchilov & Hutter 2019": {"Decoupled Weight Decay Regularization": "1711.05101"},
     "Luong et al. 2015": {"Effective Approaches to Attention-based Neural Machine Translation": "1508.04025"},
+    "Maaten and Hinton 2008": {"Visualizing Data using t-SNE": "https://www.jmlr.org/papers/v9/vandermaaten08a.html"},
     "Martins & Astudillo 2016": {"From Softmax to Sparsemax: A Sparse Model of Attention and Multi-Label Classification": "1602.02068"},
     "Michel et al. 2019": {"Are Sixteen Heads Really Better than One?": "1905.10650"},
     "Milakov and Gimelshein 2018": {"Online normalizer calculation for softmax": "1805.02867"},

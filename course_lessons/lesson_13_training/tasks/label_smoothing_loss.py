@@ -60,12 +60,12 @@ def _(draw):
     yield Case("pad = 4, smoothing = 0.3", _inputs(draw, [5, 2, 3], 5, 7, 4, 0.3))
     yield Case("as many positions as classes", _inputs(draw, [2, 4], 5, 5, 1, 0.25))
     yield Case("no padding", _inputs(draw, [3, 3], 3, 5, 2, 0.25))
+    yield Case("smoothing = 0.98, close to 1", _inputs(draw, [4, 2, 3], 4, 7, 5, 0.98))
     yield Case("a sentence that is all padding", _inputs(draw, [2, 0, 4], 5, 7, 3, 0.25), True, edge=True)
     logits, target, _, pad = _inputs(draw, [1, 1], 3, 5, 4, 0.25)
     target[0, 0] = pad
     yield Case("a single token", (logits, target, 0.25, pad), True, edge=True)
     yield Case("no smoothing", _inputs(draw, [2, 3], 4, 5, 1, 0.0), True, edge=True)
-    yield Case("smoothing = 0.98, close to 1", _inputs(draw, [4, 2, 3], 4, 7, 5, 0.98))
     logits, target, *rest = _inputs(draw, [3, 3], 3, 5, 2, 0.25)
     yield Case(
         "a word with a probability of 1e-13", (with_an_improbable_word(logits, target), target, *rest), edge=True
