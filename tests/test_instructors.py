@@ -171,7 +171,7 @@ def test_an_exercise_that_was_worked_in_is_not_handed_out(copy_of_the_course, mo
 
 
 @pytest.mark.parametrize("arguments", [("release", "00"), ("export", "nbgrader", "there", "00"), ("export", "gradescope", "there", "00")])  # fmt: skip
-def test_nothing_is_handed_out_from_anybodys_folder(arguments, copy_of_the_course, monkeypatch):
+def test_a_folder_that_is_no_clone_is_not_handed_out(arguments, copy_of_the_course, monkeypatch):
     project = copy_of_the_course / "pyproject.toml"
     project.write_text(project.read_text(encoding="utf-8").replace("setuptools", "a_trap"), encoding="utf-8")
     for here in (copy_of_the_course, copy_of_the_course / "exercises"):

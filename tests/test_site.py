@@ -418,7 +418,7 @@ def test_a_film_waits_for_its_reader(open_page, motion):
     assert "paused" in style and "0.665" in picture.get_attribute("alt")
     film.get_by_role("button", name="Play" if motion == "no-preference" else "Show the picture").click()
     _, style = seen_of(film)
-    assert ("animation: none" in style) == (motion == "reduce") and "paused" not in style
+    assert style.endswith("animation: none !important }") == (motion == "reduce") and "paused" not in style
     shows(film.get_by_role("button", name="Play again")).to_have_count(int(motion == "no-preference"))
 
 
@@ -965,7 +965,7 @@ def test_formulas_that_docutils_does_not_know_are_written(formula, holds):
 @pytest.mark.parametrize(
     ("after", "mark"), [(", and", ","), ("), and", "),"), (").", ")."), (" and", None), ("’ it", "’"), ("-axis", None)]
 )
-def test_what_closes_a_phrase_stays_with_its_formula(after, mark):
+def test_a_mark_that_closes_a_phrase_stays_with_its_formula(after, mark):
     paragraph = nodes.paragraph("", "", nodes.math("x", "x"), nodes.Text(after))
     mathematics.keep_marks(None, paragraph, "")
     assert paragraph[0].get("mark") == mark and (mark or "") + paragraph[1] == after

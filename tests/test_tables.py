@@ -68,7 +68,7 @@ def test_a_row_of_another_length_is_refused(cells, said):
         table({"a": cells}, ["x"])
 
 
-def test_a_table_has_space_a_rule_and_its_deciding_number_in_bold():
+def test_a_table_has_space_a_rule_and_one_bold_number():
     shown = table({"a": [1.0, 2.0], "b": [3.0, 4.0]}, ["x", "y"], digits=0, bold=[("b", "x")])
     html = shown._repr_html_()
     assert html.count("<b>") == 1 and "<b>3</b>" in html and "<b>" not in repr(shown)

@@ -297,7 +297,7 @@ for name, p in models.items():
 # %% [markdown]
 # The model that predicts exactly the targets has the lower smoothed loss, 0.39, and no model can do better. A smoothed loss therefore never reaches 0 and must not be compared with a plain loss.
 #
-# The third is **weight decay**. AdamW (Loshchilov & Hutter, 2019), the usual optimizer of large models, is Adam with one addition: each step also subtracts rate · λ · θ from every weight θ. A weight then stays large only if the loss keeps demanding it.
+# The third is **weight decay**. **AdamW** (Loshchilov & Hutter, 2019), the usual optimizer of large models, is Adam with one addition: each step also subtracts rate · λ · θ from every weight θ. A weight then stays large only if the loss keeps demanding it.
 #
 # ## The whole loop
 #
