@@ -80,9 +80,8 @@ def numbers(model, source, given):
         "embeddings": (start - model.P[: source.shape[1]])[0],
         "positions": model.P[: source.shape[1]],
         "start": start[0],
-        "values": attention.f.W_O(attention.f.W_V(x))[
-            0
-        ],  # the weights sum to 1, so the bias of W_O may be part of each value
+        # The weights sum to 1, so the bias of W_O may be part of each value.
+        "values": attention.f.W_O(attention.f.W_V(x))[0],
         "weights": weights(attention.f, x, mask),
         "contexts": (middle - start)[0],
         "middle": middle[0],

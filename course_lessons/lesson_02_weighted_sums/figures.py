@@ -4,12 +4,8 @@ from course_utils.figures import looks, plots
 from course_utils.figures.film import Film, line, number, vector, words
 from course_utils.figures.roles import GREY, ROLES
 
-LEFT, WHOLE, TALL, NARROW = (
-    178,
-    556,
-    38,
-    44,
-)  # pixels: of the left edge, of a row, of a bar, of one too narrow for words
+# Pixels: of the left edge, of a row, of a bar, of one too narrow for words.
+LEFT, WHOLE, TALL, NARROW = 178, 556, 38, 44
 LARGEST = 11.11  # what the exponentials of a whole row add up to, at most: 1 for "great", e for "really", e² for "not"
 ENTRIES = ("praise", "negation")  # of the page's word vectors
 

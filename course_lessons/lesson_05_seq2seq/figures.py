@@ -8,7 +8,7 @@ import torch
 from course_utils.data.measured import measured
 from course_utils.data.subwords import BOS, EOS, PAD
 from course_utils.figures import plots
-from course_utils.figures.film import Film, line, number, words
+from course_utils.figures.film import Film, column, line, number, words
 from course_utils.figures.roles import GREY, ROLES
 from course_utils.figures.tables import table
 
@@ -28,13 +28,8 @@ STEPS = {  # the two panels of `whole_sentences_right`: what their lines are cal
 }
 WRONG = "#b42343"
 ENCODER, VECTOR, DECODER = "value", "context", "query"  # the colours that their states have from lesson 03 on
-CELL, TALL, SHOWN, TOP, READ = (
-    50,
-    24,
-    4,
-    124,
-    258,
-)  # pixels of an entry; entries of a state; heights of states and words
+CELL, TALL, TOP, READ = 50, 24, 124, 258  # pixels: of an entry, and where states and words are
+SHOWN = 4  # entries of a state
 DOOR, FIRST = 308, 400  # pixels: the middle of the vector and of the decoder's first state
 
 
@@ -152,14 +147,8 @@ def _word(x, y, text):
 
 def _cells(x, state, role):
     """The first entries of a state as a column around x, and a sign that there are more; empty cells if they are None."""
-    look, drawn = ROLES[role], []
-    for i, entry in enumerate(state[:SHOWN]):
-        place = f'x="{x - CELL / 2:g}" y="{TOP + TALL * i}" width="{CELL}" height="{TALL}"'
-        edge = "#ffffff" if role == VECTOR else look.colour
-        drawn.append(f'<rect {place} fill="{look.fill}" stroke="{edge}"/>')
-        if entry is not None:
-            drawn.append(words(x, TOP + TALL * i + 17, number(entry), 13, fill=look.text))
-    return "".join(drawn) + words(x, TOP + TALL * SHOWN + 13, "⋮", 13, fill=GREY)
+    cells = column(x - CELL / 2, TOP, state[:SHOWN], role, CELL, TALL, size=13)
+    return cells + words(x, TOP + TALL * SHOWN + 13, "⋮", 13, fill=GREY)
 
 
 def one_word_learned(vocabulary, after, wanted):

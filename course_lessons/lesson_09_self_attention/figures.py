@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from course_utils.figures.film import Film, bar, chip, line, number, vector, words
+from course_utils.figures.film import Film, bar, chip, height_of, line, number, on_bar, vector, words
 from course_utils.figures.roles import GREY, LINE, ROLES
 from course_utils.figures.tables import table
 
@@ -32,13 +32,13 @@ def all_at_once(names, X, Q, K, V, scores, weights, contexts):
         film.add(f'<path d="M{x} 100V448" stroke="{ROLES["word"].colour}" stroke-opacity="0.3"/>')
     for i, base in enumerate(ROWS):
         for j, x in enumerate(COLUMNS):
-            above = base - 24 - max(44 * float(weights[i][j]), 1.5)  # right above the weight that it becomes
+            above = base - 24 - height_of(weights[i][j])  # right above the weight that it becomes
             film.add(words(x, above, number(scores[i][j]), 13, fill=GREY), 2.2)
     for i, base in enumerate(ROWS):
         for x, weight in zip(COLUMNS, weights[i], strict=True):
             film.add(line(x - 34, base, x + 34, base, width=1, tip=False), 3.8)
             film.add(bar(x, base, weight), 3.8, None, "grow")
-            film.add(words(x, base - 6 - max(44 * float(weight), 1.5), number(weight, EXACT), 14, "weight", True), 4.2)
+            film.add(on_bar(x, base, weight, digits=EXACT), 4.2)
     for x, value in zip(COLUMNS, V, strict=True):
         film.add(_cells(x, 424, value, "value"), 5.4)
     for base, context in zip(ROWS, contexts, strict=True):
@@ -138,7 +138,7 @@ def _arc(x, start, y, weight):
 def _weight(x, base, weight):
     """A bar of a weight with its number, on its line."""
     drawn = line(x - 26, base, x + 26, base, width=1, tip=False) + bar(x, base, weight, 40, 34)
-    return drawn + words(x, base - 5 - max(40 * float(weight), 1.5), number(weight, EXACT), 13, "weight", True)
+    return drawn + on_bar(x, base, weight, 40, EXACT, 13)
 
 
 def _cells(x, y, entries, role, digits=0, width=None):

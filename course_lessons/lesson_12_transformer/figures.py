@@ -131,8 +131,7 @@ def _crossing(lefts, to, weights, lit):
         if lit:
             share = 0.85  # near the word that is followed
             at, y = x + share * (end - x), top + share * (bottom - top)
-            drawn.append(f'<rect x="{at - 19:.0f}" y="{y - 11:.0f}" width="38" height="20" rx="4" fill="#ffffff"/>')
-            drawn.append(words(round(at), round(y) + 4, number(weight), 15, "weight", True))
+            drawn.append(_number_on_line(at, y, weight))
     return "".join(drawn)
 
 
@@ -181,8 +180,13 @@ def _look(x, y, to_x, to_y, weight):
     if weight < 0.05:
         return drawn
     at, height = x + 0.3 * (to_x - x), y + 0.3 * (to_y - y)
-    drawn += f'<rect x="{at - 18:.0f}" y="{height - 10:.0f}" width="36" height="20" rx="4" fill="#ffffff"/>'
-    return drawn + words(round(at), round(height) + 5, number(weight), 15, "weight", True)
+    return drawn + _number_on_line(at, height, weight)
+
+
+def _number_on_line(x, y, weight):
+    """A weight's number on white, so that it can be read on its line."""
+    ground = f'<rect x="{x - 19:.0f}" y="{y - 10:.0f}" width="38" height="20" rx="4" fill="#ffffff"/>'
+    return ground + words(round(x), round(y) + 5, number(weight), 15, "weight", True)
 
 
 def _one_layer_in_words(seen):

@@ -75,15 +75,11 @@ def on_two_draws(
 
     `run_on` returns the answer's outcomes on the cases of the second: nothing here runs it.
     """
-    only_type = (
-        report.kind == "type" and not report.mistake
-    )  # the sentence names the type alone, which fits by no chance
-    if (
-        report.state == "passed"
-        or only_type
-        or not gets_through(outcomes, expected.cases)
-        or not (both := two_draws_of(expected))
-    ):
+    only_type = report.kind == "type" and not report.mistake  # what names the type alone fits by no chance
+    if report.state == "passed" or only_type or not gets_through(outcomes, expected.cases):
+        return None
+    both = two_draws_of(expected)
+    if both is None:
         return None
     more = run_on(both.more)
     return (both, [*outcomes, *more]) if gets_through(more, both.more) else None

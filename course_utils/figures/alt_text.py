@@ -23,6 +23,9 @@ GREYS = ("gray", "grey")  # matplotlib's maps for grey pictures
 STAYS_LIGHT = "jp-needs-light-background"  # JupyterLab's class for a PNG with `ground_of`'s metadata
 
 
+UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"  # but read aloud
+
+
 def attach() -> None:
     """Make the notebook, if this runs in one, show every figure as before, but with its description as alternative text.
 

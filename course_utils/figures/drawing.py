@@ -119,9 +119,13 @@ def as_image(picture, svg: str = "") -> dict[str, str]:
 
     An <img>, because pages that show stored notebooks remove an <svg> from HTML, or its style. `svg` replaces the picture's own.
     """
-    said = f"{picture.title}. {picture.description}"
-    shown = f'<img width="{WIDTH}" alt="{escape(said)}" src="{address_of(svg or picture.svg)}">'
-    return {"text/html": shown, "text/plain": said}
+    shown = f'<img width="{WIDTH}" alt="{escape(said(picture))}" src="{address_of(svg or picture.svg)}">'
+    return {"text/html": shown, "text/plain": said(picture)}
+
+
+def said(picture) -> str:
+    """Return in words what a picture with a `title` and a `description` shows."""
+    return f"{picture.title}. {picture.description}"
 
 
 def address_of(svg: str) -> str:

@@ -65,29 +65,32 @@ def vector(x, y, numbers, role, width=48, height=32, more=True, digits=2, size=1
 
 
 def column(x, y, numbers, role, width=62, height=30, digits=2, size=14, opacity=1.0) -> str:
-    """Return a vector as a column of cells, upper left corner at (x, y), filled in its role's colour as far as `opacity`."""
+    """Return a vector as a column of cells, upper left corner at (x, y), filled in its role's colour as far as `opacity`; None is an empty cell."""
     look, drawn = ROLES[role], []
+    edge = look.text if role == "context" else look.colour
     for i, entry in enumerate(numbers):
         top = y + i * height
         place = f'x="{x:g}" y="{top:g}" width="{width:g}" height="{height:g}"'
-        drawn.append(f'<rect {place} fill="#ffffff" stroke="{look.colour}" stroke-width="1.5"/>')
+        drawn.append(f'<rect {place} fill="#ffffff" stroke="{edge}" stroke-width="1.5"/>')
         drawn.append(f'<rect {place} fill="{look.fill}" fill-opacity="{opacity:.2f}"/>')
-        drawn.append(words(x + width / 2, top + height / 2 + 5, number(entry, digits), size))
+        if entry is not None:
+            drawn.append(words(x + width / 2, top + height / 2 + 5, number(entry, digits), size, fill=look.text))
     return "".join(drawn)
 
 
 def bar(x, base, weight, tall=44, width=50) -> str:
     """Return a weight as a bar around x that stands on `base` and is `tall` pixels high at 1."""
-    high, look = _high(weight, tall), ROLES["weight"]
+    high, look = height_of(weight, tall), ROLES["weight"]
     return f'<rect x="{x - width / 2:g}" y="{base - high:.1f}" width="{width:g}" height="{high:.1f}" fill="{look.colour}"/>'
 
 
 def on_bar(x, base, weight, tall=44, digits=2, size=14) -> str:
     """Return a weight as a number above its bar, which has the same x, base and height at 1."""
-    return words(x, base - _high(weight, tall) - ON_BAR, number(weight, digits), size, "weight", bold=True)
+    return words(x, base - height_of(weight, tall) - ON_BAR, number(weight, digits), size, "weight", bold=True)
 
 
-def _high(weight, tall):
+def height_of(weight, tall=44) -> float:
+    """Return how high a weight's bar is, `tall` pixels at 1; a weight of 0 can be seen, too."""
     return max(tall * float(weight), 1.5)
 
 

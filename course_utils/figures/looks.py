@@ -3,12 +3,12 @@
 Not here: the pieces and how they move (`film.py`), the look of a role (`roles.py`).
 """
 
-from course_utils.figures.film import Film, bar, bracketed, chip, line, number, on_bar, vector, words
+from course_utils.figures.film import LEFT, Film, bar, bracketed, chip, line, number, on_bar, vector, words
 from course_utils.figures.roles import GREY
 
 WHOLE, EXACT = 0, 3  # decimals: of the vectors' entries; of scores, weights, products and the context
 COMPARED, WEIGHED, MULTIPLIED, ADDED = 0.8, 3.4, 6.0, 8.4  # seconds: when each step begins
-LEFT, FIRST = 18, 226  # pixels: the names of the rows, the left edge of the words' columns
+FIRST = 226  # pixels: the left edge of the words' columns
 
 
 def products(one, other, roles=("", "")) -> str:

@@ -10,11 +10,9 @@ from html import escape
 import ipywidgets
 import matplotlib.pyplot as plt
 
-from course_utils.figures.alt_text import ground_of, image
+from course_utils.figures.alt_text import UNSEEN, ground_of, image
 from course_utils.figures.drawing import as_image
 from course_utils.figures.film import Film
-
-UNSEEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)"  # but read aloud
 
 
 class Explorer(ipywidgets.VBox):
@@ -37,16 +35,19 @@ class Explorer(ipywidgets.VBox):
     def update(self, change=None):
         """Draw for the controls' current values."""
         drawn = self.draw(**{name: control.value for name, control in self.controls.items()})
-        self.metadata = {}
         if isinstance(drawn, Film):
-            self.shown, self.words = as_image(drawn, drawn.frame()), f"{drawn.title}. {drawn.description}"
+            self.shown, self.metadata, unseen = (
+                as_image(drawn, drawn.frame()),
+                {},
+                f' style="{UNSEEN}"',
+            )  # the film says it
             self.picture.value = self.shown["text/html"]
         else:
-            png, ground, self.words = picture_of_figure("png"), ground_of(plt.gcf()), drawn
+            png, self.metadata, unseen = picture_of_figure("png"), ground_of(plt.gcf()), ""
             plt.close()  # so that the notebook does not show it twice
-            self.shown, self.metadata = {"image/png": base64.b64encode(png).decode(), "text/plain": drawn}, ground
-            self.picture.value = image(png, drawn, ground)
-        unseen = f' style="{UNSEEN}"' if isinstance(drawn, Film) else ""  # a film says it in the picture
+            self.shown = {"image/png": base64.b64encode(png).decode(), "text/plain": drawn}
+            self.picture.value = image(png, drawn, self.metadata)
+        self.words = self.shown["text/plain"]
         self.sentence.value = f'<div role="status"{unseen}>{escape(self.words)}</div>'
 
     def _repr_mimebundle_(self, **kwargs):

@@ -19,7 +19,7 @@ from course_utils.checks import catalogue
 from course_utils.checks.judge_answer import judge_answer
 from course_utils.checks.question import LETTERS, NumberQuestion, Prediction
 from course_utils.checks.report import with_code
-from course_utils.figures.alt_text import STAYS_LIGHT, image
+from course_utils.figures.alt_text import STAYS_LIGHT, UNSEEN, image
 
 ASKING = re.compile(r'^(?P<what>predict|check|hint|solution|progress|play)\((?:"(?P<id>[^"]+)")?', re.MULTILINE)
 IN_COLAB = re.compile(r"\[(?:Open in Colab|!\[Open in Colab\]\([^)]*\))\]\(([^)]*)\)")  # a link or a badge
@@ -202,7 +202,7 @@ def _explorer_output(cell_id, moves, output):
         base64.b64decode(data["image/png"]), data["text/plain"], output["metadata"]
     )
     facts = {"controls": moves["controls"], "script": f"../_static/moving/{cell_id}.js", "name": cell_id}
-    unseen = ' class="course-unseen"' if "text/html" in data else ""  # a film says it in the picture
+    unseen = f' style="{UNSEEN}"' if "text/html" in data else ""  # a film says it in the picture
     shown = f'{picture}<p role="status"{unseen}>{escape(data["text/plain"])}</p>'
     return _html(f'<div class="course-moving">{_facts_html(facts)}{shown}</div>')
 

@@ -104,12 +104,13 @@ def record(explorer, file: str) -> None:
 def _frame(explorer, values):
     import matplotlib.pyplot as plt
 
-    from course_utils.figures.drawing import address_of
+    from course_utils.figures.drawing import address_of, said
+    from course_utils.figures.film import Film
     from course_utils.figures.widgets import picture_of_figure
 
     drawn = explorer.draw(**values)
-    if not isinstance(drawn, str):
-        return [address_of(drawn.frame()), f"{drawn.title}. {drawn.description}"]
+    if isinstance(drawn, Film):
+        return [address_of(drawn.frame()), said(drawn)]
     picture = picture_of_figure("webp", pil_kwargs={"quality": 80, "method": 4})
     plt.close()
     return [f"data:image/webp;base64,{base64.b64encode(picture).decode()}", drawn]
